@@ -149,7 +149,7 @@ def test_the_page_s_commands(database, tmp_path):
         done = subprocess.run(
             ["sh", "-ux", "-c", commands], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=60,
             check=False)
-        line, moved = blocks("postgresql.md", "text")
+        line, moved, _ = blocks("postgresql.md", "text")
         told = re.sub(r"PostgreSQL \S+( \(.*?\))?,", "PostgreSQL,", done.stdout)
         assert re.sub(r"PostgreSQL \S+( \(.*?\))?,", "PostgreSQL,", line.strip()) in told, done.stdout + done.stderr
         assert database.query("SELECT 1 FROM pg_database WHERE datname = 'aldaba'") == "1"

@@ -43,6 +43,11 @@ extension DataFolder {
         if case .inUse = FolderLock.refusal(path: path) { true } else { false }
     }
 
+    /// The process that holds one of the locks; `nil` where it is free. Changes nothing.
+    package static func holder(ofLock path: String) -> Int32? {
+        if case .inUse(let process) = FolderLock.refusal(path: path) { process } else { nil }
+    }
+
     /// Checks whether any process holds one of the locks, and changes nothing.
     ///
     /// - Returns: The refusal that an attempt to take it would return; `nil` when it is free.

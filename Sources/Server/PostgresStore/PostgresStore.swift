@@ -23,6 +23,8 @@ package final class PostgresStore: Sendable {
     /// The version of the program, as other nodes see it.
     let program: String
     let pool: PostgresPool
+    /// The writer for changes that may come by the thousand, each independent of the others.
+    let grouped: GroupedWrites<PostgresConnection>
     /// The register, in the same database.
     package let register: PostgresRegister
     /// The people of the console, in the same database.
@@ -53,7 +55,27 @@ package final class PostgresStore: Sendable {
         run = now.rawValue
         self.program = program
         pool = PostgresPool(connect: connect)
+        grouped = Self.grouped(pool)
         register = try PostgresRegister(pool: pool, version: first, connect: connect)
+    }
+
+    private static func grouped(_ pool: PostgresPool) -> GroupedWrites<PostgresConnection> {
+        GroupedWrites(
+            transaction: { body in try await pool.write(body) },
+            part: { connection, body in
+                try connection.execute("SAVEPOINT change")
+                do {
+                    try body()
+                    try connection.execute("RELEASE SAVEPOINT change")
+                    return nil
+                } catch let error as PostgresError where error.isLost || error.isDeadlock {
+                    // The whole transaction is undone, and is tried again.
+                    throw error
+                } catch {
+                    try connection.execute("ROLLBACK TO SAVEPOINT change; RELEASE SAVEPOINT change")
+                    return error
+                }
+            })
     }
 
     /// The connection of the mailboxes.

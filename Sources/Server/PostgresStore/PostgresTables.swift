@@ -13,7 +13,7 @@ package struct PostgresTables: TableStore {
         case bytes
     }
 
-    private let connection: PostgresConnection
+    let connection: PostgresConnection
     private let types: [String: [String: Column]]
 
     /// Runs a closure in one transaction of a new database's, or of one that a server has left.
@@ -63,32 +63,58 @@ package struct PostgresTables: TableStore {
         table.columns.map { types[table.name]?[$0] ?? .number }
     }
 
-    /// Reads a table with a cursor.
-    package func forEachRow(of table: StoredTable, _ body: ([StoredValue]) throws -> Void) throws {
+    /// Reads a table with a cursor, or the rows of some thousand owners with one statement.
+    package func forEachRow(
+        of table: StoredTable, _ selection: RowSelection, _ body: ([StoredValue]) throws -> Void
+    ) throws {
         let kinds = kinds(of: table)
+        if case .owners(let owners) = selection, let owner = table.owner {
+            let columns = table.columns.map { "\(table.name).\"\($0)\"" }.joined(separator: ", ")
+            for owners in Self.slices(owners) {
+                let rows = try connection.run(
+                    Statement(
+                        """
+                        SELECT \(columns) FROM unnest($1::bigint[]) AS wanted(owner)
+                        JOIN \(table.name) ON \(table.name).\(owner) = wanted.owner
+                        """, [.int8s(owners)]))
+                for row in rows { try body(try Self.values(of: row, kinds)) }
+            }
+            return
+        }
         // Each table has a cursor of its own name: a prepared statement keeps the columns of its rows.
         let cursor = "moved_\(table.name)"
-        // PostgreSQL always has the counter of broadcasts; other databases have it when it was used.
-        let condition = table.name == "meta" ? " WHERE NOT (key = 'fanout' AND value = 0)" : ""
         try connection.execute(
-            "DECLARE \(cursor) NO SCROLL CURSOR FOR SELECT \(Self.quoted(table.columns)) FROM \(table.name)\(condition)"
-        )
+            """
+            DECLARE \(cursor) NO SCROLL CURSOR FOR
+            SELECT \(Self.quoted(table.columns)) FROM \(table.name)\(Self.condition(table))
+            """)
         while true {
             let rows = try connection.run("FETCH 4000 FROM \(cursor)")
-            for row in rows {
-                try body(
-                    try kinds.enumerated().map { column, kind in
-                        switch kind {
-                        case .number: try (row[column] as Int64?).map(StoredValue.integer) ?? .null
-                        case .truth: try (row[column] as Bool?).map { .integer($0 ? 1 : 0) } ?? .null
-                        case .text: try (row[column] as String?).map(StoredValue.text) ?? .null
-                        case .bytes: try (row[column] as [UInt8]?).map(StoredValue.bytes) ?? .null
-                        }
-                    })
-            }
+            for row in rows { try body(try Self.values(of: row, kinds)) }
             if rows.isEmpty { break }
         }
         try connection.execute("CLOSE \(cursor)")
+    }
+
+    /// PostgreSQL always has the counter of broadcasts; other databases have it when it was used.
+    static func condition(_ table: StoredTable) -> String {
+        table.name == "meta" ? " WHERE NOT (key = 'fanout' AND value = 0)" : ""
+    }
+
+    /// Owners for one statement each.
+    static func slices(_ owners: [Int64]) -> [[Int64]] {
+        stride(from: 0, to: owners.count, by: 4000).map { Array(owners[$0..<min($0 + 4000, owners.count)]) }
+    }
+
+    private static func values(of row: PostgresRow, _ kinds: [Column]) throws -> [StoredValue] {
+        try kinds.enumerated().map { column, kind in
+            switch kind {
+            case .number: try (row[column] as Int64?).map(StoredValue.integer) ?? .null
+            case .truth: try (row[column] as Bool?).map { .integer($0 ? 1 : 0) } ?? .null
+            case .text: try (row[column] as String?).map(StoredValue.text) ?? .null
+            case .bytes: try (row[column] as [UInt8]?).map(StoredValue.bytes) ?? .null
+            }
+        }
     }
 
     /// Inserts the rows with one statement.
@@ -133,15 +159,22 @@ package struct PostgresTables: TableStore {
         try connection.execute(
             """
             INSERT INTO identity(apns_id, device, app, environment, id, accepted_at)
-                SELECT lower(apns_id), CASE WHEN expires_at IS NULL THEN \(BatchStatements.nobody) ELSE device END, app,
-                    environment, id, accepted_at
-                FROM message WHERE apns_id IS NOT NULL AND code IS NULL;
+                SELECT \(Self.identity) FROM message WHERE apns_id IS NOT NULL AND code IS NULL;
             INSERT INTO meta VALUES ('fanout', 0) ON CONFLICT DO NOTHING;
-            DELETE FROM app_message_count;
-            INSERT INTO app_message_count(app, device, waiting)
-                SELECT app, device, count(*) FROM app_message WHERE ended_at IS NULL GROUP BY app, device;
-            INSERT INTO app_message_count(app, device, waiting)
-                SELECT app, 0, count(*) FROM app_message WHERE ended_at IS NULL GROUP BY app
+            \(Self.makeCounts)
             """)
     }
+
+    static let identity = """
+        lower(apns_id), CASE WHEN expires_at IS NULL THEN \(BatchStatements.nobody) ELSE device END, app, environment, id,
+        accepted_at
+        """
+
+    static let makeCounts = """
+        DELETE FROM app_message_count;
+        INSERT INTO app_message_count(app, device, waiting)
+            SELECT app, device, count(*) FROM app_message WHERE ended_at IS NULL GROUP BY app, device;
+        INSERT INTO app_message_count(app, device, waiting)
+            SELECT app, 0, count(*) FROM app_message WHERE ended_at IS NULL GROUP BY app
+        """
 }

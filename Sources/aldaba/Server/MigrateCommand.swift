@@ -1,6 +1,7 @@
 import AldabaConfiguration
 import ArgumentParser
 import Foundation
+import Platform
 import PostgresStore
 import PushServer
 import SQLiteStore
@@ -9,13 +10,18 @@ import SQLiteStore
 package struct MigrateCommand: AsyncParsableCommand {
     /// The name and the help.
     package static let configuration = CommandConfiguration(
-        commandName: "migrate", abstract: "Move a server's data to PostgreSQL, or back; the server must be stopped.",
+        commandName: "migrate", abstract: "Move a server's data to PostgreSQL, or back.",
         discussion: """
             The notifications, the register, the people of the console and the audit log move; hubs, the relay and files stay in \
             the data folder. Each row is compared after the move. What was moved stays where it was under another name.
+
+            The server must be stopped, unless --stop-server is given: then the data are copied while it runs, the server is \
+            stopped, and what has changed meanwhile is moved.
             """)
     @Option(help: ArgumentHelp("The address of an empty database.", valueName: "url")) var toPostgres: String?
     @Flag(help: "Move back to server.sqlite.") var toSqlite = false
+    @Flag(help: "Copy the data while the server runs, and stop it for what has changed meanwhile.") var stopServer =
+        false
     @OptionGroup var location: FolderOption
 
     /// Made by the parser, which fills it in.
@@ -26,57 +32,114 @@ package struct MigrateCommand: AsyncParsableCommand {
         guard (toPostgres == nil) == toSqlite else {
             throw ValidationError("name one direction: --to-postgres URL or --to-sqlite")
         }
+        guard !(toSqlite && stopServer) else {
+            throw ValidationError("stop the server first; --stop-server goes with --to-postgres")
+        }
     }
 
     /// Does it.
     package func run() async throws {
         let folder = location.folder
         guard try FolderStore.isThere(in: folder) else { throw ServerRegister.isNoServers(folder) }
-        let lock = try DataFolder.lock(folder.serveLock)
-        let count: Int
-        if let toPostgres {
-            guard try FolderStore.address(in: folder) == nil else {
-                throw CommandError(.invalidInput, "the data of \(folder.root) is in PostgreSQL already")
-            }
-            count = try await Self.move(folder, to: toPostgres)
-        } else {
+        guard let toPostgres else {
+            let lock = try DataFolder.lock(folder.serveLock)
             guard let address = try FolderStore.address(in: folder) else {
                 throw CommandError(.invalidInput, "the data of \(folder.root) is in \(folder.database) already")
             }
-            count = try await Self.moveBack(folder, from: address)
+            let count = try await Self.moveBack(folder, from: address)
+            withExtendedLifetime(lock) {}
+            return Self.report(count)
         }
-        withExtendedLifetime(lock) {}
+        guard try FolderStore.address(in: folder) == nil else {
+            throw CommandError(.invalidInput, "the data of \(folder.root) is in PostgreSQL already")
+        }
+        try Self.move(folder, to: toPostgres, server: stopServer ? DataFolder.holder(ofLock: folder.serveLock) : nil)
+    }
+
+    private static func report(_ count: Int) {
         print(Terminal.text("\(count) rows moved; what is there now was compared with each of them"))
     }
 
-    private static func move(_ folder: DataFolder, to address: String) async throws -> Int {
+    /// Moves the data.
+    ///
+    /// - Parameter server: The process of a server that runs, and is stopped; `nil` for a server that is stopped already.
+    private static func move(_ folder: DataFolder, to address: String, server: Int32?) throws {
+        var lock = server == nil ? try DataFolder.lock(folder.serveLock) : nil
         try KnownDatabases(folder).requireNotLost(.server)
         try requireFree(folder.database + ".moved")
         let store = try SQLiteStore(path: folder.database)
+        var move = TableMove(remembersRows: server != nil)
         // What is not counted yet would have to move as a table of its own.
-        while try await store.countChanges(limit: 10_000).isMore {}
-        let count = try refusing {
-            try SQLiteTables.withTransaction(store) { source in
-                try PostgresTables.withTransaction(["dbname": address]) { try move(from: source, to: $0) }
+        if server == nil { try store.countAllChanges(slice: countedSlice) }
+        var stopped: ContinuousClock.Instant?
+        do {
+            try refusing {
+                try PostgresTables.withTransaction(["dbname": address]) { target in
+                    guard let server else {
+                        return try SQLiteTables.withTransaction(store) {
+                            try move.copy(from: $0, to: target, report: report)
+                        }
+                    }
+                    try SQLiteTables.withSnapshot(store) { try move.copy(from: $0, to: target, report: report) }
+                    (lock, stopped) = try stop(server, folder)
+                    try store.countAllChanges(slice: countedSlice)
+                    try SQLiteTables.withTransaction(store) { source in
+                        try target.apply(try move.findChanges(in: source), from: source, move.digests)
+                    }
+                }
             }
+        } catch  where stopped != nil {
+            Terminal.write(Terminal.text("the server was stopped, and nothing was moved; start it as before"))
+            throw error
         }
         try store.close()
         try FileManager.default.moveItem(atPath: folder.database, toPath: folder.database + ".moved")
         try FolderStore.bind(folder, to: address)
-        return count
+        withExtendedLifetime(lock) {}
+        report(move.count)
+        guard let stopped else { return }
+        let seconds = String(format: "%.1f", Double((ContinuousClock.now - stopped) / .milliseconds(1)) / 1000)
+        print(Terminal.text("the server has been stopped for \(seconds) seconds; start it with the setting postgres"))
+    }
+
+    private static let countedSlice = 10_000
+    private static let stopTimeout = Duration.seconds(60)
+
+    /// Stops a server, and takes its folder.
+    private static func stop(
+        _ server: Int32, _ folder: DataFolder
+    ) throws -> (FolderLock?, ContinuousClock.Instant) {
+        Terminal.write(Terminal.text("the copy is complete; process \(server) is stopped now"))
+        let begin = ContinuousClock.now
+        guard kill(server, SIGTERM) == 0 || errno == ESRCH else {
+            throw CommandError(
+                .invalidInput,
+                "process \(server) cannot be stopped: \(String(cString: strerror(errno))); nothing was moved")
+        }
+        while true {
+            do { return (try DataFolder.lock(folder.serveLock), begin) } catch {
+                guard ContinuousClock.now - begin < stopTimeout else { throw error }
+                // The system has no notice of another process's lock.
+                usleep(10_000)
+            }
+        }
+    }
+
+    private static func report(_ table: StoredTable, _ rows: Int) {
+        if rows > 0 { Terminal.write("\(table.name): \(rows)") }
     }
 
     private static func moveBack(_ folder: DataFolder, from address: String) async throws -> Int {
         try requireFree(folder.database)
         try requireFree(folder.postgres + ".moved")
         let node = try FolderStore.open(address, as: .alone)
-        while try await node.countChanges(limit: 10_000).isMore {}
+        while try await node.countChanges(limit: countedSlice).isMore {}
         let store = try SQLiteStore(path: folder.database)
-        let count: Int
+        var move = TableMove(remembersRows: false)
         do {
-            count = try refusing {
+            try refusing {
                 try PostgresTables.withTransaction(["dbname": address]) { source in
-                    try SQLiteTables.withTransaction(store) { try move(from: source, to: $0) }
+                    try SQLiteTables.withTransaction(store) { try move.copy(from: source, to: $0, report: report) }
                 }
             }
             try store.close()
@@ -89,7 +152,7 @@ package struct MigrateCommand: AsyncParsableCommand {
         try node.close()
         try KnownDatabases(folder).add(.server)
         try FileManager.default.moveItem(atPath: folder.postgres, toPath: folder.postgres + ".moved")
-        return count
+        return move.count
     }
 
     /// Requires that nothing is at the path of a file that the move makes.
@@ -98,17 +161,8 @@ package struct MigrateCommand: AsyncParsableCommand {
         throw CommandError(.invalidInput, "\(path) is there already; move it to another place first")
     }
 
-    private static func move(from source: some TableStore, to target: some TableStore) throws -> Int {
-        var count = 0
-        try TableMove.move(from: source, to: target) { table, rows in
-            count += rows
-            if rows > 0 { Terminal.write("\(table.name): \(rows)") }
-        }
-        return count
-    }
-
     /// Runs a move, and reports a refusal as invalid input.
-    private static func refusing(_ body: () throws -> Int) throws -> Int {
-        do { return try body() } catch let fault as TableMove.Fault { throw CommandError(.invalidInput, "\(fault)") }
+    private static func refusing(_ body: () throws -> Void) throws {
+        do { try body() } catch let fault as TableMove.Fault { throw CommandError(.invalidInput, "\(fault)") }
     }
 }

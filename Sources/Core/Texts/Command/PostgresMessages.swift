@@ -29,8 +29,31 @@ extension CommandSection {
         name one direction: --to-postgres URL or --to-sqlite
         indique una dirección: --to-postgres URL o --to-sqlite
 
-        Move a server's data to PostgreSQL, or back; the server must be stopped.
-        Traslada los datos de un servidor a PostgreSQL, o de vuelta; el servidor debe estar parado.
+        Move a server's data to PostgreSQL, or back.
+        Traslada los datos de un servidor a PostgreSQL, o de vuelta.
+
+        The server must be stopped, unless --stop-server is given: then the data are copied while it runs, the server is \
+        stopped, and what has changed meanwhile is moved.
+        El servidor debe estar parado, salvo con --stop-server: entonces los datos se copian mientras funciona, se para el \
+        servidor, y se traslada lo que ha cambiado entretanto.
+
+        Copy the data while the server runs, and stop it for what has changed meanwhile.
+        Copia los datos mientras el servidor funciona, y lo para para lo que ha cambiado entretanto.
+
+        stop the server first; --stop-server goes with --to-postgres
+        pare antes el servidor; --stop-server va con --to-postgres
+
+        the copy is complete; process {process} is stopped now
+        la copia está completa; ahora se para el proceso {process}
+
+        process {process} cannot be stopped: {reason}; nothing was moved
+        no se puede parar el proceso {process}: {reason}; no se ha trasladado nada
+
+        the server has been stopped for {seconds} seconds; start it with the setting postgres
+        el servidor lleva {seconds} segundos parado; inícielo con el ajuste postgres
+
+        the server was stopped, and nothing was moved; start it as before
+        el servidor se ha parado, y no se ha trasladado nada; inícielo como antes
 
         The notifications, the register, the people of the console and the audit log move; hubs, the relay and files stay in \
         the data folder. Each row is compared after the move. What was moved stays where it was under another name.

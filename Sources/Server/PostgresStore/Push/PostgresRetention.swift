@@ -150,8 +150,10 @@ struct PostgresRetention {
     private func clear(_ ids: [Int64]) throws {
         try connection.run(
             .init(
-                "UPDATE message SET payload = NULL WHERE id = ANY($1::bigint[]) AND payload IS NOT NULL", [.int8s(ids)])
-        )
+                """
+                UPDATE message SET payload = NULL FROM unnest($1::bigint[]) AS wanted(id)
+                WHERE message.id = wanted.id AND payload IS NOT NULL
+                """, [.int8s(ids)]))
         // The copies of a broadcast are counted by these rows, which are deleted with them.
         try connection.run(
             .init(

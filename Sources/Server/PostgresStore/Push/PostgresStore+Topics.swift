@@ -2,11 +2,11 @@ import PushCore
 import PushServer
 
 extension PostgresStore: TopicStore {
-    /// Subscribes active registrations in one transaction.
+    /// Subscribes active registrations, in one transaction with concurrent requests.
     package func subscribe(
         _ members: [TopicMember], to topic: TopicName, limit: Int, at now: Timestamp
     ) async throws -> [SubscriptionOutcome] {
-        try await pool.write { connection in
+        try await grouped.write { connection in
             let joined = try Self.nextSequence(connection)
             var numbers: [TeamID: Int64] = [:]
             return try members.map { member in
@@ -37,7 +37,7 @@ extension PostgresStore: TopicStore {
 
     /// Ends subscriptions in one transaction. Rows that a broadcast needs later are kept.
     package func unsubscribe(_ members: [TopicMember], from topic: TopicName) async throws -> [Bool] {
-        try await pool.write { connection in
+        try await grouped.write { connection in
             let left = try Self.nextSequence(connection)
             return try members.map { member in
                 let subject = member.subject

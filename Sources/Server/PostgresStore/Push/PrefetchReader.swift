@@ -126,10 +126,11 @@ struct PrefetchReader {
     private mutating func addMailboxes(_ mailboxes: Set<DeviceID>) {
         guard !mailboxes.isEmpty else { return }
         let devices = [PostgresParameter.devices(mailboxes)]
+        // A join looks for a device in its part of `pending` alone, and `= ANY` in all parts.
         add(
             """
-            SELECT device, id, app, environment, lane, collapse_id, expires_at FROM pending
-            WHERE device = ANY($1::bigint[]) ORDER BY id
+            SELECT pending.device, id, app, environment, lane, collapse_id, expires_at
+            FROM unnest($1::bigint[]) AS wanted(device) JOIN pending ON pending.device = wanted.device ORDER BY id
             """, devices
         ) { row, found in
             found.waiting[try row[0], default: []].append(
@@ -162,8 +163,9 @@ struct PrefetchReader {
         add(
             """
             SELECT message.id, device, app, at, state, source, timeline.note
-            FROM message LEFT JOIN timeline ON timeline.id = message.id
-            WHERE message.id = ANY($1::bigint[]) AND device IS NOT NULL ORDER BY message.id, at, state
+            FROM unnest($1::bigint[]) AS wanted(id) JOIN message ON message.id = wanted.id
+            LEFT JOIN timeline ON timeline.id = message.id
+            WHERE device IS NOT NULL ORDER BY message.id, at, state
             """, ids
         ) { row, found in
             let id: NotificationID = try row[0]

@@ -89,12 +89,11 @@ struct PostgresReportCounting {
                 SELECT message.id, message.accepted_at, report_counted.report, report_counted.outcome, message.app,
                     message.device, message.lane, coalesce(message.payload, (SELECT payload.content FROM payload_use
                         JOIN payload ON payload.id = payload_use.payload WHERE payload_use.message = message.id))
-                FROM message LEFT JOIN report_counted ON report_counted.id = message.id
-                WHERE message.id = ANY($1::bigint[]) AND message.code IS NULL ORDER BY message.id
+                FROM unnest($1::bigint[]) AS wanted(id) JOIN message ON message.id = wanted.id
+                    LEFT JOIN report_counted ON report_counted.id = message.id
+                WHERE message.code IS NULL ORDER BY message.id
                 """, parameter),
-            Statement(
-                "SELECT id, at, state, source, note FROM timeline WHERE id = ANY($1::bigint[]) ORDER BY id, at, state",
-                parameter),
+            TimelineReader.lines(of: ids),
         ])
         var lines: [NotificationID: [TimelineEntry]] = [:]
         for row in found[1] {

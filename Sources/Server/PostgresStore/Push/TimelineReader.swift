@@ -14,12 +14,10 @@ struct TimelineReader {
             .init(
                 """
                 SELECT message.*, app.team AS app_team, app.topic AS app_topic
-                FROM message LEFT JOIN app ON app.id = message.app WHERE message.id = ANY($1::bigint[])
+                FROM unnest($1::bigint[]) AS wanted(id) JOIN message ON message.id = wanted.id
+                LEFT JOIN app ON app.id = message.app
                 """, parameter),
-            .init(
-                """
-                SELECT id, at, state, source, note FROM timeline WHERE id = ANY($1::bigint[]) ORDER BY id, at, state
-                """, parameter),
+            Self.lines(of: ids),
         ])
         var lines: [NotificationID: [TimelineEntry]] = [:]
         for row in rows[1] {
@@ -32,6 +30,16 @@ struct TimelineReader {
         }
         for id in ids where found[id] == nil { found[id] = try broadcast(id) }
         return ids.compactMap { found[$0] }
+    }
+
+    /// The lines of notifications. The join looks for each of them in the part of its day alone.
+    static func lines(of ids: [NotificationID]) -> PostgresConnection.Statement {
+        .init(
+            """
+            SELECT timeline.id, at, state, source, note
+            FROM unnest($1::bigint[]) AS wanted(id) JOIN timeline ON timeline.id = wanted.id
+            ORDER BY timeline.id, at, state
+            """, [.ids(ids)])
     }
 
     private static func timeline(

@@ -18,6 +18,18 @@ extension SQLiteStore: ReportStore {
         }
     }
 
+    /// Counts everything that is not counted yet, in one transaction for each slice.
+    package func countAllChanges(slice: Int) throws {
+        var isMore = true
+        while isMore {
+            isMore = try pool.write { database in
+                var counting = ReportCounting(database: database, statements: try hot.prepared(database).counting)
+                try counting.run(limit: slice)
+                return counting.result.isMore
+            }
+        }
+    }
+
     /// Reads the rows of the selection.
     package func reports(_ choice: ReportChoice, limit: Int) async throws -> [ReportRow] {
         var (conditions, arguments): ([String], StatementArguments) = (

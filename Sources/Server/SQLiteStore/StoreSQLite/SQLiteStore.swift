@@ -13,7 +13,7 @@ package final class SQLiteStore: Sendable {
     /// The audit log, in the same database.
     package var audit: SQLiteAudit { SQLiteAudit(pool: pool) }
     /// The writer for changes that may come by the thousand, each independent of the others.
-    let grouped: GroupedWrites
+    let grouped: GroupedWrites<Database>
     let hot: WriterStatements
 
     /// Opens (or creates) the database and brings its schema up to date.
@@ -49,13 +49,31 @@ package final class SQLiteStore: Sendable {
             try Schema.migrator.migrate(pool)
             self.pool = WatchedDatabase(pool, health)
             hot = WriterStatements()
-            grouped = GroupedWrites(self.pool)
+            grouped = Self.grouped(self.pool)
             register = SQLiteRegister(
                 pool: self.pool, registerChanges: try SharedCounter(path: path + "-register"))
         } catch {
             throw DatabaseFault(.server, opening: path, error)
         }
         guard try synchronousMode() == 2 else { throw StoreError.doesNotSync(path: path) }
+    }
+
+    private static func grouped(_ pool: WatchedDatabase<DatabasePool>) -> GroupedWrites<Database> {
+        GroupedWrites(
+            transaction: { body in try await pool.write(body) },
+            part: { database, body in
+                do {
+                    try database.inSavepoint {
+                        try body()
+                        return .commit
+                    }
+                    return nil
+                } catch {
+                    // Some failures of SQLite undo the whole transaction; then no change of it remains.
+                    guard database.isInsideTransaction else { throw error }
+                    return pool.health.judged(error)
+                }
+            })
     }
 
     /// An inspection of a file of this store's.

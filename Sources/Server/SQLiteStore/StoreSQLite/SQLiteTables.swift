@@ -23,6 +23,15 @@ package struct SQLiteTables: TableStore {
         }
     }
 
+    /// Runs a closure with the state of one moment, while a server goes on.
+    ///
+    /// - Throws: The error of the closure, or of the database.
+    package static func withSnapshot<Value>(
+        _ store: SQLiteStore, _ body: (SQLiteTables) throws -> Value
+    ) throws -> Value {
+        try store.pool.read { try body(SQLiteTables(database: $0)) }
+    }
+
     /// Looks at three tables.
     package func isNew() throws -> Bool {
         try ["app", "device", "message"].allSatisfy { table in
@@ -30,10 +39,17 @@ package struct SQLiteTables: TableStore {
         }
     }
 
-    /// Reads a table row by row.
-    package func forEachRow(of table: StoredTable, _ body: ([StoredValue]) throws -> Void) throws {
-        let rows = try Row.fetchCursor(
-            database, sql: "SELECT \(table.columns.joined(separator: ", ")) FROM \(table.name)")
+    /// Reads a table row by row, with one statement whatever is selected.
+    package func forEachRow(
+        of table: StoredTable, _ selection: RowSelection, _ body: ([StoredValue]) throws -> Void
+    ) throws {
+        var sql = "SELECT \(table.columns.joined(separator: ", ")) FROM \(table.name)"
+        var arguments = StatementArguments()
+        if case .owners(let owners) = selection, let owner = table.owner {
+            sql += " WHERE \(owner) IN (SELECT value FROM json_each(?))"
+            arguments = ["[" + owners.map(String.init).joined(separator: ",") + "]"]
+        }
+        let rows = try Row.fetchCursor(database, sql: sql, arguments: arguments)
         while let row = try rows.next() {
             try body(
                 row.databaseValues.map { value in
