@@ -59,6 +59,7 @@ struct DeviceService: Service, CustomStringConvertible {
             total: budget.devices, unproven: 16_384, proof: .seconds(15))
         endpointConfiguration.loginsPerSecond = configuration.values.number(.deviceLogins)
         endpointConfiguration.loginBurst = 10 * endpointConfiguration.loginsPerSecond
+        if configuration.values.text(.nats) != nil { endpointConfiguration.stopPace = .amongOthers }
         let endpoint = DeviceEndpoint(
             configuration: endpointConfiguration,
             tls: tls.plain, gateway: parts.mailboxes,

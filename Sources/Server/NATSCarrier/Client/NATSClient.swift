@@ -55,6 +55,8 @@ final class NATSClient {
     /// The subject of answers, of this run alone.
     private let answers = "_INBOX." + String(UInt64.random(in: .min ... .max), radix: 36)
     private var connection: NATSConnection?
+    /// The connection that logs in, or has; what it subscribes to is checked with the login.
+    private var loggingIn: NATSConnection?
     private let state: NATSConnectionState
     private var isReady: Bool {
         get { state.isReady.load(ordering: .relaxed) }
@@ -108,9 +110,8 @@ final class NATSClient {
 
     func receive(at node: UInt16, _ handle: @escaping @Sendable ([NodeMessage]) -> Void) {
         receiver = (node, handle)
-        guard isReady else { return }
-        connection?.subscribe("\(subjects).\(node)", as: Self.subscriptionOfNode)
-        connection?.flush()
+        loggingIn?.subscribe("\(subjects).\(node)", as: Self.subscriptionOfNode)
+        loggingIn?.flush()
     }
 
     private func receive(_ message: NATSMessage) {
@@ -159,13 +160,17 @@ final class NATSClient {
                 }
             }
         bootstrap.connect(host: server.host, port: server.port).assumeIsolated().whenFailure { error in
-            self.ended("\(error)")
+            self.ended(NATSConnection.reason(of: error))
         }
         if failures == 0 { tick() }
     }
 
     private func receive(_ event: NATSConnection.Event, _ connection: NATSConnection) {
         switch event {
+        case .loggingIn:
+            loggingIn = connection
+            connection.subscribe("\(answers).*", as: Self.subscriptionOfAnswers)
+            if let receiver { connection.subscribe("\(subjects).\(receiver.node)", as: Self.subscriptionOfNode) }
         case .ready:
             guard !isStopped else { return connection.close() }
             self.connection = connection
@@ -173,9 +178,6 @@ final class NATSClient {
             failures = 0
             Gauge(label: "aldaba_carrier_connected").record(1)
             logger.info("the carrier between the nodes is connected")
-            connection.subscribe("\(answers).*", as: Self.subscriptionOfAnswers)
-            if let receiver { connection.subscribe("\(subjects).\(receiver.node)", as: Self.subscriptionOfNode) }
-            connection.flush()
         case .message(let message): receive(message)
         case .ended(let reason): ended(reason ?? "the server closed the connection")
         }
@@ -183,7 +185,7 @@ final class NATSClient {
 
     /// The connection was lost, or could not be made: the next server is tried, after a second at most.
     private func ended(_ reason: String) {
-        (connection, isReady) = (nil, false)
+        (connection, loggingIn, isReady) = (nil, nil, false)
         Gauge(label: "aldaba_carrier_connected").record(0)
         let lost = open.values
         open = [:]

@@ -35,6 +35,8 @@ final class NATSConnection: ChannelInboundHandler {
 
     /// An event of the connection.
     enum Event {
+        /// The login was sent. What is sent now, the server has checked when it accepts the login.
+        case loggingIn
         /// The server has accepted the login; the largest payload that it takes.
         case ready(maximumPayload: Int)
         case message(NATSMessage)
@@ -96,8 +98,10 @@ final class NATSConnection: ChannelInboundHandler {
             isReady = true
             handle(.ready(maximumPayload: maximumPayload), self)
         case .ok: break
-        // The server closes the connection after most errors.
-        case .error(let text): reason = "the server says: \(text)"
+        case .error(let text):
+            // The server itself keeps the connection of a client that may not use a subject.
+            reason = reason ?? "the server says: \(text)"
+            context.close(promise: nil)
         }
     }
 
@@ -109,7 +113,7 @@ final class NATSConnection: ChannelInboundHandler {
         if usesTLS { try context.pipeline.syncOperations.addHandler(tlsHandler(), position: .first) }
         var options = ConnectOptions(name: name, tls_required: usesTLS)
         if let path = address.credentials {
-            let credentials = try NATSCredentials(try String(contentsOfFile: path, encoding: .utf8))
+            let credentials = try NATSCredentials(file: path)
             options.jwt = credentials.token
             options.sig = try info.nonce.map(credentials.signature)
         } else if address.password == nil {
@@ -117,7 +121,9 @@ final class NATSConnection: ChannelInboundHandler {
         } else {
             (options.user, options.pass) = (address.user, address.password)
         }
-        write("CONNECT ", content: try JSONEncoder().encode(options), end: "\r\nPING\r\n")
+        write("CONNECT ", content: try JSONEncoder().encode(options), end: "\r\n")
+        handle(.loggingIn, self)
+        write("PING\r\n")
         flush()
     }
 
@@ -127,8 +133,19 @@ final class NATSConnection: ChannelInboundHandler {
         configuration.minimumTLSVersion = .tlsv12
         // A host that is no address is a name.
         let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
-        return try NIOSSLClientHandler(
-            context: NIOSSLContext(configuration: configuration), serverHostname: isAddress ? nil : host)
+        let sslContext: NIOSSLContext
+        do { sslContext = try NIOSSLContext(configuration: configuration) } catch {
+            guard let path = address.authorities else { throw error }
+            throw NATSAddress.Unusable(description: "the file of nats' certificates, \(path), cannot be used: \(error)")
+        }
+        return try NIOSSLClientHandler(context: sslContext, serverHostname: isAddress ? nil : host)
+    }
+
+    /// The reason for which no connection was made.
+    static func reason(of error: any Error) -> String {
+        guard let failure = error as? NIOConnectionError else { return "\(error)" }
+        let first = failure.connectionErrors.first?.error ?? failure.dnsAError ?? failure.dnsAAAAError
+        return first.map { "\($0)" } ?? "it has no address"
     }
 
     // MARK: Commands

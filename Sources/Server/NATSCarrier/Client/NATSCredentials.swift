@@ -6,7 +6,20 @@ struct NATSCredentials {
     let token: String
     private let key: Curve25519.Signing.PrivateKey
 
-    /// Decodes the file of a user.
+    /// Reads the file of a user.
+    ///
+    /// - Throws: ``NATSAddress/Unusable``.
+    init(file path: String) throws {
+        let text: String
+        do { text = try String(contentsOfFile: path, encoding: .utf8) } catch {
+            let reason = (error as NSError).localizedDescription
+            throw NATSAddress.Unusable(
+                description: "the credentials file of nats, \(path), cannot be read: \(reason)")
+        }
+        try self.init(text)
+    }
+
+    /// Decodes the text of a user's file.
     ///
     /// - Throws: ``NATSAddress/Unusable`` where a part is missing.
     init(_ text: String) throws {
@@ -16,10 +29,23 @@ struct NATSCredentials {
         }
         self.token = token
         // Two bytes of the kinds, the seed, and a checksum of two bytes ("NKeys", docs.nats.io).
-        guard let bytes = Self.base32(seed), bytes.count == 36 else {
-            throw NATSAddress.Unusable(description: "the seed in the credentials file of nats is malformed")
+        guard let bytes = Self.base32(seed), bytes.count == 36,
+            Self.checksum(of: bytes[..<34]) == Array(bytes[34...].reversed())
+        else { throw NATSAddress.Unusable(description: "the seed in the credentials file of nats is malformed") }
+        guard bytes[..<2] == Self.seedOfUser else {
+            throw NATSAddress.Unusable(description: "the seed in the credentials file of nats is not that of a user")
         }
         key = try Curve25519.Signing.PrivateKey(rawRepresentation: bytes[2..<34])
+    }
+
+    private static let seedOfUser: ArraySlice<UInt8> = [149, 0]
+
+    /// The checksum of a key (CRC-16/XMODEM), its high byte first.
+    private static func checksum(of bytes: some Sequence<UInt8>) -> [UInt8] {
+        let sum = bytes.reduce(UInt16(0)) { sum, byte in
+            (0..<8).reduce(sum ^ UInt16(byte) << 8) { sum, _ in sum & 0x8000 == 0 ? sum << 1 : sum << 1 ^ 0x1021 }
+        }
+        return [UInt8(sum >> 8), UInt8(truncatingIfNeeded: sum)]
     }
 
     private static func section(_ name: String, of text: String) -> String? {

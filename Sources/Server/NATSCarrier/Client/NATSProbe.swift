@@ -26,8 +26,14 @@ package enum NATSProbe {
         let accepted = loop.makePromise(of: Void.self)
         let bootstrap = ClientBootstrap(group: loop).connectTimeout(.seconds(2)).channelInitializer { channel in
             channel.eventLoop.makeCompletedFuture {
-                let handler = NATSConnection(address, host: server.host, name: "aldaba check") { event, _ in
+                let handler = NATSConnection(address, host: server.host, name: "aldaba check") { event, connection in
                     switch event {
+                    case .loggingIn:
+                        // A user who may not use the subjects of the servers is refused before the login counts.
+                        for (number, subject) in ["aldaba.check", "_INBOX.check.*"].enumerated() {
+                            connection.subscribe(subject, as: number + 1)
+                        }
+                        connection.publish([], count: 0, to: "aldaba.check")
                     case .ready: accepted.succeed()
                     case .message: break
                     case .ended(let reason):
@@ -40,7 +46,7 @@ package enum NATSProbe {
         let channel: any Channel
         do { channel = try await bootstrap.connect(host: server.host, port: server.port).get() } catch {
             accepted.succeed()
-            throw error
+            throw Ended(description: NATSConnection.reason(of: error))
         }
         let late = loop.scheduleTask(in: .seconds(3)) {
             accepted.fail(Ended(description: "it did not accept a login within three seconds"))

@@ -37,18 +37,14 @@ final class DeviceConnectionRegistry: Sendable {
         for promise in promises { promise.succeed() }
     }
 
-    /// The minimum number of connections that are asked to close at a time.
-    static let sliceSize = 256
     /// The time between two slices, in milliseconds.
     static let sliceInterval: Int64 = 5
-    /// The approximate maximum number of slices, however many connections there are.
-    static let mostSlices = 100
 
     /// Refuses connections from now on and asks the open ones to close, slice by slice. Closing all at once would block
     /// their event loops for other connections, and all devices would reconnect at once.
     ///
     /// - Returns: A future that succeeds on the loop when no connection is left.
-    func stop(on loop: any EventLoop) -> EventLoopFuture<Void> {
+    func stop(_ pace: DeviceEndpointConfiguration.StopPace, on loop: any EventLoop) -> EventLoopFuture<Void> {
         let promise = loop.makePromise(of: Void.self)
         let connections = state.withLockedValue { state in
             state.isStopping = true
@@ -56,7 +52,7 @@ final class DeviceConnectionRegistry: Sendable {
             return Array(state.connections.values)
         }
         if connections.isEmpty { promise.succeed() }
-        let size = max(Self.sliceSize, connections.count / Self.mostSlices)
+        let size = max(pace.slice, connections.count / pace.slices)
         end(connections[...], size: size, on: loop)
         return promise.futureResult
     }

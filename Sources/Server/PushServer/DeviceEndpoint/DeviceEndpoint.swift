@@ -97,9 +97,9 @@ package actor DeviceEndpoint {
         state = .stopped
         await listener.close()
         let loop = group.next()
-        let allClosed = surroundings.registry.stop(on: loop)
+        let allClosed = surroundings.registry.stop(configuration.stopPace, on: loop)
         let finished = loop.makePromise(of: Void.self)
-        let limit = loop.scheduleTask(in: .milliseconds(max(0, configuration.stopGrace))) { finished.succeed() }
+        let limit = loop.scheduleTask(in: .milliseconds(configuration.longestStop)) { finished.succeed() }
         allClosed.whenComplete { _ in
             limit.cancel()
             finished.succeed()

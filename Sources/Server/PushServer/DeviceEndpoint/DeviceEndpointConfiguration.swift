@@ -19,8 +19,28 @@ package struct DeviceEndpointConfiguration: Sendable {
     package var loginBurst = 10_000
     /// Times and limits of each session.
     package var session = MCSServerConfiguration()
-    /// The time for which ``DeviceEndpoint/stop()`` waits for connections to end, in milliseconds.
+    /// The pace at which ``DeviceEndpoint/stop()`` closes connections.
+    package var stopPace = StopPace.alone
+    /// The time for which ``DeviceEndpoint/stop()`` waits for connections to end after the last one was asked to, in milliseconds.
     package var stopGrace: Int64 = 2000
+
+    /// The pace at which connections are closed, a slice every 5 ms.
+    package struct StopPace: Hashable, Sendable {
+        /// The minimum number of connections of a slice.
+        package var slice: Int
+        /// The approximate maximum number of slices, however many connections there are.
+        package var slices: Int
+
+        /// Half a second at most: devices have no other server.
+        package static let alone = StopPace(slice: 256, slices: 100)
+        /// Two thousand devices a second, which other servers can take at the same time, and five seconds at most.
+        package static let amongOthers = StopPace(slice: 10, slices: 1_000)
+    }
+
+    /// The longest time that stopping takes, in milliseconds.
+    var longestStop: Int64 {
+        max(0, stopGrace) + Int64(stopPace.slices) * DeviceConnectionRegistry.sliceInterval
+    }
 
     /// Creates a configuration with an address; the other values are the properties' defaults.
     package init(host: String, port: Int) {

@@ -29,7 +29,12 @@ extension MailboxService {
         do {
             try renewIDs()
             noteConnectedDevices()
-            next = hasDuties ? try sweep(from: position) : nil
+            if hasDuties {
+                next = try sweep(from: position)
+            } else {
+                // Another node counts what is queued.
+                metrics.swept(WaitingCount(), at: clock())
+            }
         } catch {
             logger.warning("the store could not be swept", metadata: [LogKey.error: "\(error)"])
         }

@@ -170,22 +170,23 @@ import Testing
         #expect(pause >= LoginRate.shortestPause)
     }
 
-    @Test func `connections are told to close slice by slice`() throws {
+    @Test(arguments: [DeviceEndpointConfiguration.StopPace.alone, .amongOthers])
+    func `connections are told to close slice by slice`(pace: DeviceEndpointConfiguration.StopPace) throws {
         let loop = EmbeddedEventLoop()
         // Its loop never runs, so that calls stay and can be counted.
         let calls = DeviceCallQueue(eventLoop: EmbeddedEventLoop())
         let gateway = FakeGateway()
         let registry = DeviceConnectionRegistry(metrics: DeviceEndpointMetrics())
-        let count = DeviceConnectionRegistry.sliceSize * 3 + 1
+        let count = pace.slice * 3 + 1
         let ports = (0..<count).map { _ in DeviceConnectionPort(calls: calls, gateway: gateway) }
         for port in ports { #expect(registry.add(port)) }
-        let stopped = registry.stop(on: loop)
-        #expect(calls.count == DeviceConnectionRegistry.sliceSize, "one slice at once")
+        let stopped = registry.stop(pace, on: loop)
+        #expect(calls.count == pace.slice, "one slice at once")
         for slice in 2...3 {
             loop.advanceTime(by: .milliseconds(DeviceConnectionRegistry.sliceInterval - 1))
-            #expect(calls.count == (slice - 1) * DeviceConnectionRegistry.sliceSize)
+            #expect(calls.count == (slice - 1) * pace.slice)
             loop.advanceTime(by: .milliseconds(1))
-            #expect(calls.count == slice * DeviceConnectionRegistry.sliceSize)
+            #expect(calls.count == slice * pace.slice)
         }
         loop.advanceTime(by: .seconds(1))
         #expect(calls.count == count)
