@@ -49,6 +49,11 @@ package struct PostgresCluster {
         return name
     }
 
+    /// Whether there are device tokens, which need the keys that made them.
+    package func hasRegistrations() throws -> Bool {
+        try store.writer.transaction { try !$0.run("SELECT 1 FROM registration LIMIT 1").isEmpty }
+    }
+
     /// A secret that the nodes share.
     ///
     /// - Parameter own: The secret of this node, which becomes that of all where there is none; `nil` where it has none.

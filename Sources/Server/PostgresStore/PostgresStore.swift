@@ -41,16 +41,20 @@ package final class PostgresStore: Sendable {
     ///   - role: The part of the program.
     ///   - program: The version of the program, as other nodes see it.
     ///   - now: The time, for the partitions of the next days.
+    ///   - numberLost: Called once where another node has this node's number: the process has to end.
     /// - Throws: ``PostgresError``; ``PostgresSchema/OtherVersion``; ``UnsafeSetting``; `DatabaseInUse`.
     package init(
-        _ parameters: [String: String], as role: Role = .alone, program: String = "", at now: Timestamp
+        _ parameters: [String: String], as role: Role = .alone, program: String = "", at now: Timestamp,
+        numberLost: @escaping @Sendable () -> Void = {}
     ) throws {
         let connect: @Sendable () throws -> PostgresConnection = { try Self.connection(parameters) }
         let first = try connect()
         try Self.check(first)
         try PostgresSchema.migrate(first)
         try PostgresDays(connection: first).make(at: now)
-        mailboxes = role == .command ? nil : try PostgresWriter(isAlone: role == .alone, connect: connect)
+        mailboxes =
+            role == .command
+            ? nil : try PostgresWriter(isAlone: role == .alone, numberLost: numberLost, connect: connect)
         node = mailboxes?.node ?? 0
         run = now.rawValue
         self.program = program

@@ -14,6 +14,7 @@ package struct PostgresTables: TableStore {
     }
 
     let connection: PostgresConnection
+    private let parameters: [String: String]
     private let types: [String: [String: Column]]
 
     /// Runs a closure in one transaction of a new database's, or of one that a server has left.
@@ -22,17 +23,47 @@ package struct PostgresTables: TableStore {
     package static func withTransaction<Value>(
         _ parameters: [String: String], _ body: (PostgresTables) throws -> Value
     ) throws -> Value {
-        // A statement that makes one table from another takes as long as the table is large.
-        let connection = try PostgresConnection(parameters, timeout: .seconds(3600))
+        let tables = try begin(parameters)
+        let value: Value
+        do { value = try body(tables) } catch {
+            try tables.connection.rollBack()
+            throw error
+        }
+        try tables.commit()
+        return value
+    }
+
+    /// Begins a transaction; it ends without changes where ``commit()`` does not end it.
+    package static func begin(_ parameters: [String: String]) throws -> PostgresTables {
+        let connection = try connection(parameters)
+        try connection.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
         try PostgresSchema.migrate(connection)
-        return try connection.transaction { connection in
-            // All tables as of one moment, also where a command changes something meanwhile.
-            try connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-            return try body(try PostgresTables(connection: connection))
+        // All tables as of one moment, also where a command changes something meanwhile.
+        try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        return try PostgresTables(connection: connection, parameters: parameters)
+    }
+
+    /// Commits. Where the connection is lost meanwhile, another one looks whether the tables have rows.
+    ///
+    /// - Throws: ``PostgresError``; then nothing has changed, unless the outcome could not be looked up.
+    package func commit() throws {
+        do { try connection.commit() } catch let error as PostgresError where error.isCommitUnknown {
+            let next = try Self.connection(parameters)
+            // The table is free when the transaction has ended.
+            try next.execute("BEGIN; LOCK TABLE app IN SHARE MODE")
+            guard try !PostgresTables(connection: next, parameters: parameters).isNew() else {
+                throw PostgresError.undone
+            }
         }
     }
 
-    private init(connection: PostgresConnection) throws {
+    private static func connection(_ parameters: [String: String]) throws -> PostgresConnection {
+        // A statement that makes one table from another takes as long as the table is large.
+        try PostgresConnection(parameters, timeout: .seconds(3600))
+    }
+
+    private init(connection: PostgresConnection, parameters: [String: String]) throws {
+        self.parameters = parameters
         self.connection = connection
         var types: [String: [String: Column]] = [:]
         let rows = try connection.run(

@@ -39,7 +39,10 @@ struct HubParts: Sendable {
             gateway: GatewayBroadcasts(
                 core.broadcasts, sender: gateway, apps: core.apps, sealer: core.tokens.sealer,
                 environment: configuration.environment, cell: ServerParts.cell, clock: core.clock),
-            changed: core.hubLists.changed, broadcastMinimum: configuration.values.number(.hubBroadcastMinimum),
+            changed: core.hubLists.changed,
+            // A broadcast goes by a list in this folder, which the servers of other devices do not have.
+            broadcastMinimum: configuration.values.text(.nats) == nil
+                ? configuration.values.number(.hubBroadcastMinimum) : .max,
             clock: core.clock,
             zones: { LocalZones.shared.rules(named: $0) })
         if let name = configuration.values.text(.relayWakeHub) {

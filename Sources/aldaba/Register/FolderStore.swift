@@ -26,13 +26,18 @@ enum FolderStore {
             }
             return
         }
-        guard !FileManager.default.fileExists(atPath: folder.database) else {
+        guard known == address || !FileManager.default.fileExists(atPath: folder.database) else {
             throw CommandError(
                 .invalidInput,
                 "\(folder.root) has its data in \(folder.database); move it with `aldaba migrate`, or name another data folder"
             )
         }
-        if known != address { try PrivateFile.write(Array((address + "\n").utf8), to: folder.postgres) }
+        if known != address { try setAddress(address, in: folder) }
+    }
+
+    /// Has the folder name its PostgreSQL database.
+    static func setAddress(_ address: String, in folder: DataFolder) throws {
+        try PrivateFile.write(Array((address + "\n").utf8), to: folder.postgres)
     }
 
     /// Whether the folder has the data of a server.
@@ -55,7 +60,11 @@ enum FolderStore {
     /// - Parameters:
     ///   - address: The address, as libpq takes it.
     ///   - role: The part of the program.
-    static func open(_ address: String, as role: PostgresStore.Role) throws -> PostgresStore {
-        try PostgresStore(["dbname": address], as: role, program: AldabaVersion.number, at: presentTime())
+    ///   - numberLost: Called once where another server has this server's number.
+    static func open(
+        _ address: String, as role: PostgresStore.Role, numberLost: @escaping @Sendable () -> Void = {}
+    ) throws -> PostgresStore {
+        try PostgresStore(
+            ["dbname": address], as: role, program: AldabaVersion.number, at: presentTime(), numberLost: numberLost)
     }
 }

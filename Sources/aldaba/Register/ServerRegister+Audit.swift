@@ -39,8 +39,7 @@ extension ServerRegister {
             let result = try await audited(change, in: store, before: before(store), after: after) {
                 try await body(store)
             }
-            if change.action.endsAccess, let store = store as? PostgresStore, let told = try await waitForServers(store)
-            {
+            if change.action.endsAccess, let store = store as? PostgresStore, let told = await waitForServers(store) {
                 Terminal.complain(told)
             }
             return result

@@ -50,10 +50,15 @@ package enum ServerRegister {
     private static func open<Result>(
         _ folder: DataFolder, _ body: (any ServerStore) async throws -> Result
     ) async throws -> Result {
+        let address = try FolderStore.address(in: folder)
         let store = try FolderStore.open(folder)
         do {
             let result = try await body(store)
             try store.close()
+            guard try FolderStore.address(in: folder) == address else {
+                throw CommandError(
+                    .failed, "the data of \(folder.root) moved to another database meanwhile; repeat the command")
+            }
             return result
         } catch let refusal as RegisterError {
             try? store.close()

@@ -43,14 +43,22 @@ struct NodeParts: Sendable {
     ///
     /// - Returns: The current key.
     private static func shareKeys(_ path: String, _ store: PostgresStore) throws -> [UInt8] {
-        var own = try PrivateFile.secret(path)?.wrappedValue
-        if own == nil, let shared = try store.cluster.sharedSecret("sealing-keys", own: nil) {
-            try PrivateFile.write(Array(shared.utf8), to: path)
-            own = shared
+        let name = "sealing-keys"
+        let isNew = try PrivateFile.secret(path) == nil
+        if isNew, try store.cluster.sharedSecret(name, own: nil) == nil {
+            guard try !store.cluster.hasRegistrations() else {
+                throw CommandError(
+                    .invalidInput,
+                    "the keys of the database's device tokens are in the data folder of the server that made them; start that one first"
+                )
+            }
+            _ = try SealingKeys.ensure(path)
         }
-        let keys = try SealingKeys.ensure(path).wrappedValue
-        own = try own ?? PrivateFile.secret(path)?.wrappedValue
-        guard try store.cluster.sharedSecret("sealing-keys", own: own) == own, let key = keys.first else {
+        let own = try PrivateFile.secret(path)?.wrappedValue
+        let shared = try store.cluster.sharedSecret(name, own: own)
+        // Of servers that start together, one gives all the others its keys.
+        if isNew, let shared, own != shared { try PrivateFile.write(Array(shared.utf8), to: path) }
+        guard isNew || own == shared, let key = try SealingKeys.ensure(path).wrappedValue.first else {
             throw CommandError(
                 .invalidInput,
                 "the keys in \(path) are not those of the other servers; device tokens of one would be unknown to the other"

@@ -45,7 +45,11 @@ struct ServerDatabases: Sendable {
         }
         if let address = try FolderStore.address(in: folder) {
             file = nil
-            store = try FolderStore.open(address, as: isNode ? .node : .alone)
+            store = try FolderStore.open(address, as: isNode ? .node : .alone) {
+                logger.critical(
+                    "another server has taken this server's number while PostgreSQL was away; this one ends")
+                exit(CommandExit.failed.rawValue)
+            }
         } else {
             let path = known.path(of: .server)
             let opened = try open(.server, SQLiteStore.inspection) {

@@ -70,18 +70,31 @@ extension ServerRegister {
     /// Waits until all servers of a database have read a change of the register, for five seconds at most.
     ///
     /// - Returns: A sentence for the user; `nil` where there is one server.
-    static func waitForServers(_ store: PostgresStore) async throws -> String? {
-        var behind: [Int] = []
-        var count = 0
-        for _ in 0..<100 {
-            let alive = try await store.cluster.nodeStates().filter(\.isAlive)
-            behind = alive.filter { !$0.isCurrent }.map(\.number)
-            count = alive.count
-            if behind.isEmpty { break }
-            try await Task.sleep(for: .milliseconds(50))
+    static func waitForServers(_ store: PostgresStore) async -> String? {
+        var nodes: [PostgresCluster.Node] = []
+        do {
+            for _ in 0..<100 {
+                nodes = try await store.cluster.nodeStates()
+                if nodes.allSatisfy({ !$0.isAlive || $0.isCurrent }) { break }
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        } catch { return "the change is made; whether it counts at all servers is not known: \(error)" }
+        return ServerRegister.sentence(nodes)
+    }
+
+    private static func sentence(_ nodes: [PostgresCluster.Node]) -> String? {
+        func numbers(_ nodes: [PostgresCluster.Node]) -> String {
+            nodes.map { "\($0.number)" }.joined(separator: ", ")
         }
-        guard count > 1 else { return nil }
-        guard !behind.isEmpty else { return "the change counts at all \(count) servers" }
-        return "these servers have not read the change yet: \(behind.map(String.init).joined(separator: ", "))"
+        let alive = nodes.filter(\.isAlive)
+        let behind = alive.filter { !$0.isCurrent }
+        guard behind.isEmpty else { return "these servers have not read the change yet: \(numbers(behind))" }
+        // A server that lost PostgreSQL may still run; one that is silent for longer has been taken away.
+        let silent = nodes.filter { !$0.isAlive && $0.age.map { $0 < 3_600_000 } ?? false }
+        guard silent.isEmpty else {
+            return
+                "the change counts at \(alive.count) servers; whether it counts at these, which do not answer, is not known: \(numbers(silent))"
+        }
+        return alive.count > 1 ? "the change counts at all \(alive.count) servers" : nil
     }
 }

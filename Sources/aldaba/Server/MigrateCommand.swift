@@ -74,18 +74,22 @@ package struct MigrateCommand: AsyncParsableCommand {
         var stopped: ContinuousClock.Instant?
         do {
             try refusing {
-                try PostgresTables.withTransaction(["dbname": address]) { target in
-                    guard let server else {
-                        return try SQLiteTables.withTransaction(store) {
-                            try move.copy(from: $0, to: target, report: report)
-                        }
-                    }
+                let target = try PostgresTables.begin(["dbname": address])
+                if let server {
                     try SQLiteTables.withSnapshot(store) { try move.copy(from: $0, to: target, report: report) }
-                    (lock, stopped) = try stop(server, folder)
+                    stopped = .now
+                    lock = try stop(server, folder)
                     try store.countAllChanges(slice: countedSlice)
-                    try SQLiteTables.withTransaction(store) { source in
+                }
+                try SQLiteTables.withTransaction(store) { source in
+                    if server == nil {
+                        try move.copy(from: source, to: target, report: report)
+                    } else {
                         try target.apply(try move.findChanges(in: source), from: source, move.digests)
                     }
+                    try target.commit()
+                    // A command that waits for this transaction finds that the data moved.
+                    try FolderStore.setAddress(address, in: folder)
                 }
             }
         } catch  where stopped != nil {
@@ -94,7 +98,6 @@ package struct MigrateCommand: AsyncParsableCommand {
         }
         try store.close()
         try FileManager.default.moveItem(atPath: folder.database, toPath: folder.database + ".moved")
-        try FolderStore.bind(folder, to: address)
         withExtendedLifetime(lock) {}
         report(move.count)
         guard let stopped else { return }
@@ -106,9 +109,15 @@ package struct MigrateCommand: AsyncParsableCommand {
     private static let stopTimeout = Duration.seconds(60)
 
     /// Stops a server, and takes its folder.
-    private static func stop(
-        _ server: Int32, _ folder: DataFolder
-    ) throws -> (FolderLock?, ContinuousClock.Instant) {
+    private static func stop(_ server: Int32, _ folder: DataFolder) throws -> FolderLock {
+        // The number in the file may be that of another system's process, such as a container's.
+        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(server)/exe")
+        guard server != getpid(), program?.split(separator: "/").last?.hasPrefix("aldaba") == true else {
+            throw CommandError(
+                .invalidInput,
+                "process \(server) is not the server, which may run in a container; stop it, and move without --stop-server"
+            )
+        }
         Terminal.write(Terminal.text("the copy is complete; process \(server) is stopped now"))
         let begin = ContinuousClock.now
         guard kill(server, SIGTERM) == 0 || errno == ESRCH else {
@@ -117,7 +126,7 @@ package struct MigrateCommand: AsyncParsableCommand {
                 "process \(server) cannot be stopped: \(String(cString: strerror(errno))); nothing was moved")
         }
         while true {
-            do { return (try DataFolder.lock(folder.serveLock), begin) } catch {
+            do { return try DataFolder.lock(folder.serveLock) } catch {
                 guard ContinuousClock.now - begin < stopTimeout else { throw error }
                 // The system has no notice of another process's lock.
                 usleep(10_000)

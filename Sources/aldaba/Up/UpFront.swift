@@ -67,7 +67,10 @@ final class UpFront: Sendable {
                     do {
                         try channel.pipeline.syncOperations.addHandler(pair.0)
                         try server.pipeline.syncOperations.addHandler(pair.1)
-                    } catch { return channel.close(promise: nil) }
+                    } catch {
+                        server.close(promise: nil)
+                        return channel.close(promise: nil)
+                    }
                     channel.read()
                     server.read()
                 }

@@ -2,11 +2,11 @@ import AldabaTestSupport
 import Logging
 import NIOPosix
 import PushCore
-import PushServer
 import Synchronization
 import Testing
 
 @testable import PostgresStore
+@testable import PushServer
 
 /// Carries messages between the nodes of a test, and loses them where the test wants it.
 private final class TestCarrier: NodeCarrier {
@@ -38,6 +38,9 @@ private final class TestCarrier: NodeCarrier {
 
     /// Holds messages back until they are released.
     func hold() { held.withLock { $0 = [] } }
+
+    /// Loses the messages that were held back, and passes the next ones at once.
+    func dropHeld() { held.withLock { $0 = nil } }
 
     /// Passes the messages that were held back, the last one first.
     func releaseReversed() {
@@ -84,14 +87,15 @@ extension PostgresTests {
             let credentials: DeviceCredentials
 
             func accept(
-                at node: Int, collapseID: String? = nil, expiry: Expiry = .policyDefault
+                at node: Int, as apnsID: APNsID? = nil, collapseID: String? = nil, expiry: Expiry = .policyDefault
             ) async throws -> NotificationID {
                 let acceptance = AcceptedNotification(
                     app: app,
                     subject: TokenSubject(
                         cell: 0, device: credentials.device, app: app.id, environment: .sandbox, generation: 0),
                     notification: Notification(
-                        topic: app.topic, expiry: expiry, collapseID: collapseID, content: .apns(Array("{}".utf8))),
+                        apnsID: apnsID, topic: app.topic, expiry: expiry, collapseID: collapseID,
+                        content: .apns(Array("{}".utf8))),
                     ticket: 1)
                 let result = await withCheckedContinuation { continuation in
                     #expect(services[node].accept(acceptance, sink: OneResult(continuation)))
@@ -179,6 +183,43 @@ extension PostgresTests {
                     #expect(await cluster.acknowledge(at: 1, session, [id, own]))
                 }
                 #expect(try await cluster.page(at: 0).isEmpty)
+            }
+        }
+
+        @Test func `a push that is sent again lets the device read, wherever it is`() async throws {
+            try await withCluster { cluster in
+                let name = APNsID(rawValue: "11111111-2222-3333-4444-555555555555")
+                // Nobody announces it, as where its node ended before it knew of the commit.
+                cluster.carrier.hold()
+                let connection = TestConnection()
+                _ = try await cluster.login(at: 1, connection)
+                let id = try await cluster.accept(at: 0, as: name)
+                cluster.carrier.dropHeld()
+                #expect(try await cluster.accept(at: 0, as: name) == id)
+                #expect(await connection.next() == .waitingChanged)
+                #expect(try await cluster.accept(at: 1, as: name) == id)
+                #expect(await connection.next() == .waitingChanged)
+            }
+        }
+
+        @Test func `a note of what another node has removed leaves the mailbox that the batch has locked`() async throws
+        {
+            try await withCluster { cluster in
+                let old = try await cluster.login(at: 1, TestConnection())
+                let id = try await cluster.accept(at: 0)
+                let session = try await cluster.login(at: 0, TestConnection())
+                #expect(await cluster.acknowledge(at: 1, old, [id]), "a late acknowledgement of the session before")
+                let service = cluster.services[0]
+                let isTaken = await withCheckedContinuation { continuation in
+                    // Both are in one batch: the loop takes the next one after this.
+                    service.loop.execute {
+                        service.sent(session, [id])
+                        service.acknowledged(session, [id]) { continuation.resume(returning: $0) }
+                    }
+                }
+                #expect(isTaken)
+                let next = try await cluster.accept(at: 0)
+                #expect(try await cluster.page(at: 0) == [next])
             }
         }
 

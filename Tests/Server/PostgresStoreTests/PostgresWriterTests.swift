@@ -1,3 +1,4 @@
+import AldabaTestSupport
 import PushCore
 import PushServer
 import Synchronization
@@ -103,6 +104,34 @@ extension PostgresTests {
                 try writer.commit(BatchStatements(FoldedBatch([named(6)])).all)
             }
             #expect(error?.isCommitUnknown == true)
+        }
+
+        @Test func `a node whose number another one has taken knows nothing of its commit, and is told once`() throws {
+            try endFirstCommit()
+            let connections = Atomic(0)
+            let isLost = Flag()
+            let database = database
+            let other = Mutex<PostgresWriter?>(nil)
+            let writer = try PostgresWriter(isAlone: false, numberLost: { isLost.store(true) }) {
+                // The number is free while the node has no connection.
+                if connections.add(1, ordering: .relaxed).newValue == 2 {
+                    let taken = try PostgresWriter(isAlone: false) { try PostgresStore.connection(database) }
+                    #expect(taken.node == 0)
+                    other.withLock { $0 = taken }
+                }
+                let connection = try PostgresStore.connection(database)
+                try connection.execute("SET lock_timeout = '100ms'")
+                return connection
+            }
+            let error = #expect(throws: PostgresError.self) {
+                try writer.commit(BatchStatements(FoldedBatch([named(6)])).all)
+            }
+            #expect(error?.isCommitUnknown == true)
+            #expect(isLost.load())
+            // It gets the number back, and the row tells of another writer's batches.
+            other.withLock { $0?.close() }
+            try writer.commit([])
+            #expect(connections.load(ordering: .relaxed) == 3)
         }
 
         @Test func `the tables of an earlier version are brought up to date, and those of a later one refused`() throws

@@ -52,6 +52,21 @@ extension CommandSection {
         the server has been stopped for {seconds} seconds; start it with the setting postgres
         el servidor lleva {seconds} segundos parado; inícielo con el ajuste postgres
 
+        process {process} is not the server, which may run in a container; stop it, and move without --stop-server
+        el proceso {process} no es el servidor, que quizá funcione en un contenedor; párelo, y traslade sin --stop-server
+
+        the data of {folder} moved to another database meanwhile; repeat the command
+        los datos de {folder} se han trasladado entretanto a otra base de datos; repita la orden
+
+        the change is made; whether it counts at all servers is not known: {reason}
+        el cambio está hecho; no se sabe si vale en todos los servidores: {reason}
+
+        the change counts at {count} servers; whether it counts at these, which do not answer, is not known: {numbers}
+        el cambio vale en {count} servidores; no se sabe si vale en estos, que no responden: {numbers}
+
+        the keys of the database's device tokens are in the data folder of the server that made them; start that one first
+        las claves de los tokens de dispositivo de la base de datos están en la carpeta del servidor que los hizo; inicie ese primero
+
         the server was stopped, and nothing was moved; start it as before
         el servidor se ha parado, y no se ha trasladado nada; inícielo como antes
 

@@ -47,8 +47,8 @@ package struct NATSAddress: Sendable {
         }
         if parts.scheme == "tls" { usesTLS = true }
         servers.append(Server(host: host.trimmingCharacters(in: ["[", "]"]), port: parts.port ?? 4222))
-        user = user ?? parts.user?.removingPercentEncoding
-        password = password ?? parts.password?.removingPercentEncoding
+        user = user ?? parts.user
+        password = password ?? parts.password
         for item in parts.queryItems ?? [] {
             switch item.name {
             case "ca": authorities = item.value

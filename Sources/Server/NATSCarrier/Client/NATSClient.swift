@@ -62,6 +62,8 @@ final class NATSClient {
         get { state.isReady.load(ordering: .relaxed) }
         set { state.isReady.store(newValue, ordering: .relaxed) }
     }
+    /// The largest payload that the server takes.
+    private var maximumPayload = 1 << 20
     private var failures = 0
     private var isStopped = false
     private var receiver: (node: UInt16, handle: @Sendable ([NodeMessage]) -> Void)?
@@ -87,15 +89,17 @@ final class NATSClient {
     // MARK: Messages
 
     func send(_ messages: [NodeMessage], to node: UInt16, then complete: @escaping @Sendable (CarrierAnswer) -> Void) {
-        let batches = NodeMessageWire.encode(messages, limit: Self.batchSize)
-        guard isReady, let connection, open.count + batches.count <= Self.openLimit, !batches.isEmpty else {
+        let batches = NodeMessageWire.encode(messages, limit: min(Self.batchSize, maximumPayload / 2))
+        guard isReady, let connection, connection.isWritable, open.count + batches.count <= Self.openLimit,
+            !batches.isEmpty
+        else {
             return complete(batches.isEmpty ? .received : .unanswered)
         }
         let request = OpenRequest(batches.count, complete)
         let deadline = NIODeadline.now() + Self.timeout
         for batch in batches {
-            guard let sealed = try? cipher.seal(batch) else {
-                // A key of the right size seals everything.
+            // A key of the right size seals everything. A server ends a connection for a message that is too large.
+            guard let sealed = try? cipher.seal(batch), sealed.count <= maximumPayload else {
                 request.receive(.unanswered)
                 continue
             }
@@ -171,8 +175,9 @@ final class NATSClient {
             loggingIn = connection
             connection.subscribe("\(answers).*", as: Self.subscriptionOfAnswers)
             if let receiver { connection.subscribe("\(subjects).\(receiver.node)", as: Self.subscriptionOfNode) }
-        case .ready:
+        case .ready(let maximumPayload):
             guard !isStopped else { return connection.close() }
+            self.maximumPayload = maximumPayload
             self.connection = connection
             isReady = true
             failures = 0
@@ -210,7 +215,7 @@ final class NATSClient {
 
     func stop() {
         isStopped = true
-        connection?.close()
+        loggingIn?.close()
     }
 
     /// The reason for which a connection ended.

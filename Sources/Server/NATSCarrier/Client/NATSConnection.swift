@@ -53,6 +53,8 @@ final class NATSConnection: ChannelInboundHandler {
     private var reason: String?
     private var maximumPayload = 1 << 20
     private var isReady = false
+    private var isLoggingIn = false
+    private var loginTimeout: Scheduled<Void>?
     /// Whether a ping was sent and is not answered.
     private var isPinged = false
 
@@ -66,6 +68,13 @@ final class NATSConnection: ChannelInboundHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func channelActive(context: ChannelHandlerContext) {
+        loginTimeout = context.eventLoop.assumeIsolated().scheduleTask(in: .seconds(3)) {
+            self.reason = self.reason ?? "it did not accept a login within three seconds"
+            self.context?.close(promise: nil)
+        }
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         decoder.append(unwrapInboundIn(data).readableBytesView)
@@ -82,12 +91,14 @@ final class NATSConnection: ChannelInboundHandler {
 
     func channelInactive(context: ChannelHandlerContext) {
         self.context = nil
+        loginTimeout?.cancel()
         handle(.ended(reason), self)
     }
 
     private func receive(_ frame: NATSFrame, _ context: ChannelHandlerContext) throws {
         switch frame {
-        case .info(let json): if !isReady { try connect(json, context) }
+        // Later ones tell of changes in the cluster of servers.
+        case .info(let json): if !isLoggingIn { try connect(json, context) }
         case .message(let message): handle(.message(message), self)
         case .ping:
             write("PONG\r\n")
@@ -96,6 +107,7 @@ final class NATSConnection: ChannelInboundHandler {
             isPinged = false
             guard !isReady else { return }
             isReady = true
+            loginTimeout?.cancel()
             handle(.ready(maximumPayload: maximumPayload), self)
         case .ok: break
         case .error(let text):
@@ -107,6 +119,7 @@ final class NATSConnection: ChannelInboundHandler {
 
     /// Answers the server's properties with the client's. The server answers the ping once it has accepted them.
     private func connect(_ json: [UInt8], _ context: ChannelHandlerContext) throws {
+        isLoggingIn = true
         let info = try JSONDecoder().decode(ServerInfo.self, from: Data(json))
         maximumPayload = info.max_payload ?? maximumPayload
         let usesTLS = address.usesTLS || info.tls_required == true
@@ -169,6 +182,9 @@ final class NATSConnection: ChannelInboundHandler {
         write("PING\r\n")
         flush()
     }
+
+    /// Whether the connection takes more bytes than it has queued.
+    var isWritable: Bool { context?.channel.isWritable ?? false }
 
     func flush() { context?.flush() }
 

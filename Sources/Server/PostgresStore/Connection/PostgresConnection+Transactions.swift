@@ -42,7 +42,8 @@ extension PostgresConnection {
     /// Ends the transaction, if there is one, without its changes. A lost connection has none.
     func rollBack() throws { if isUsable, isInTransaction { try execute("ROLLBACK") } }
 
-    private func commit() throws {
+    /// Ends the transaction with its changes.
+    func commit() throws {
         do {
             // The answer to COMMIT of a transaction with a failed statement is ROLLBACK.
             guard try run("COMMIT").command == "COMMIT" else { throw PostgresError.undone }

@@ -43,14 +43,18 @@ package final class PostgresPool: Sendable {
     }
 
     /// Reads as ``read(_:then:)``, without a transaction around the statements. A lost connection is replaced once.
+    ///
+    /// - Parameter isRepeated: Whether the body is run again then.
     func readStatements<Value: Sendable>(
-        _ body: @escaping @Sendable (PostgresConnection) throws -> Value,
+        isRepeated: Bool = true, _ body: @escaping @Sendable (PostgresConnection) throws -> Value,
         then complete: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         enqueue { lane in
             complete(
                 Result {
-                    do { return try self.use(lane, body) } catch let error as PostgresError where error.isLost {
+                    do { return try self.use(lane, body) } catch let error as PostgresError
+                        where error.isLost && isRepeated
+                    {
                         return try self.use(lane, body)
                     }
                 })

@@ -54,8 +54,8 @@ enum MailboxLocks {
         for row in rows {
             let node: Int? = try row[3]
             found[try row[0]] = MailboxRow(
-                lastID: try row[1], revision: try row[2], node: node.map { UInt16($0) },
-                epoch: UInt64(try row[4] as Int64))
+                lastID: try row[1], revision: try row[2], node: node.flatMap { UInt16(exactly: $0) },
+                epoch: UInt64(clamping: try row[4] as Int64))
         }
         return found
     }

@@ -12,26 +12,35 @@ final class PostgresWriter: Sendable {
         var isOpen = false
     }
 
-    /// A server is told of a node's death by its connection. Any number: the same for all nodes.
+    /// The class of the advisory locks by which nodes have their numbers. Any number: the same for all nodes.
     private static let lockClass: Int32 = 41_442
 
     /// The number of the node.
     let node: UInt16
     private let isAlone: Bool
+    /// A number that no other writer has: the node's row tells whose last batch it names.
+    private let run = Int64.random(in: 1 ... .max)
+    /// Called once where another node has the number after a loss of the connection.
+    private let numberLost: @Sendable () -> Void
     private let connect: @Sendable () throws -> PostgresConnection
     private let state: Mutex<State>
 
     /// Connects, and takes a number for the node: 0 for a server that is alone, otherwise the first that is free.
     ///
     /// - Throws: ``DatabaseInUse`` where another server uses the database, or has taken all numbers.
-    init(isAlone: Bool, connect: @escaping @Sendable () throws -> PostgresConnection) throws {
+    init(
+        isAlone: Bool, numberLost: @escaping @Sendable () -> Void = {},
+        connect: @escaping @Sendable () throws -> PostgresConnection
+    ) throws {
         self.isAlone = isAlone
+        self.numberLost = numberLost
         self.connect = connect
         let connection = try Self.connect(isAlone: isAlone, connect)
         node = try Self.takeNumber(isAlone ? 1 : Int(NotificationIDBlock.nodeLimit), connection)
-        try connection.run("INSERT INTO node(id) VALUES($1) ON CONFLICT DO NOTHING", Int(node))
-        let batch = try Self.committedBatch(of: node, connection)
-        state = Mutex(State(connection: connection, batch: batch))
+        try connection.run(
+            "INSERT INTO node(id, run) VALUES($1, $2) ON CONFLICT (id) DO UPDATE SET batch = 0, run = excluded.run",
+            Int(node), run)
+        state = Mutex(State(connection: connection))
     }
 
     /// Another server uses the database.
@@ -148,7 +157,14 @@ final class PostgresWriter: Sendable {
 
     /// Whether the last batch was committed, asked by a new connection.
     private func wasCommitted(_ state: inout State, after error: PostgresError) throws -> Bool {
-        do { return try Self.committedBatch(of: node, try usable(&state)) == state.batch } catch {
+        do {
+            // This waits for a transaction of the node that has not ended.
+            let row = try usable(&state).run("SELECT batch, run FROM node WHERE id = $1 FOR UPDATE", Int(node)).first
+            guard let row, try row[1] == run else {
+                throw PostgresError(code: nil, message: "another node has used this node's number")
+            }
+            return try row[0] == state.batch
+        } catch {
             var unknown = error as? PostgresError ?? PostgresError(code: nil, message: "\(error)")
             unknown.isCommitUnknown = true
             throw unknown
@@ -168,7 +184,10 @@ final class PostgresWriter: Sendable {
         // The server may not know yet that the node's last connection was lost, and then waits for its lock.
         do { try connection.run("SELECT pg_advisory_lock($1::int, $2::int)", Int(Self.lockClass), Int(node)) } catch let
             error as PostgresError where error.code == "55P03"
-        { throw DatabaseInUse(isAlone: isAlone) }
+        {
+            if !isAlone { numberLost() }
+            throw DatabaseInUse(isAlone: isAlone)
+        }
         return connection
     }
 
@@ -181,17 +200,13 @@ final class PostgresWriter: Sendable {
         try connection.execute(
             """
             SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; SET jit = off; \
-            SET plan_cache_mode = force_generic_plan; SET idle_in_transaction_session_timeout = '3s'
+            SET plan_cache_mode = force_generic_plan; SET idle_in_transaction_session_timeout = '3s'; \
+            SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3
             """)
         let lock = isAlone ? "pg_advisory_lock" : "pg_advisory_lock_shared"
         do { try connection.run("SELECT \(lock)($1::int, 0)", Int(lockClass + 1)) } catch let error as PostgresError
             where error.code == "55P03"
         { throw DatabaseInUse(isAlone: isAlone) }
         return connection
-    }
-
-    /// The last batch of the node that was committed. It waits for a transaction of the node that has not ended.
-    private static func committedBatch(of node: UInt16, _ connection: PostgresConnection) throws -> Int64 {
-        try connection.run("SELECT batch FROM node WHERE id = $1 FOR UPDATE", Int(node)).first.map { try $0[0] } ?? 0
     }
 }

@@ -16,7 +16,9 @@ extension PostgresStore: NodeStore {
             PostgresParameter(program), PostgresParameter(Int64(report.sessions)),
             PostgresParameter(report.isCarrierConnected),
         ]
+        // What an answer had that was lost would not be in the next one: the caller looks at everything then.
         pool.readStatements(
+            isRepeated: false,
             { [node] connection in
                 let rows = try connection.pipeline([
                     .init(Self.beatSQL, state),
@@ -34,19 +36,22 @@ extension PostgresStore: NodeStore {
                     sequence: try rows[3].first?[0] ?? 0, topics: try rows[4].map { try $0[0] },
                     lastMessage: try rows[5].first?[0] ?? 0)
                 for row in rows[1] {
-                    beat.nodes[UInt16(try row[0] as Int64)] = NodeBeat.Node(run: try row[1], isAlive: try row[2])
+                    guard let number = UInt16(exactly: try row[0] as Int64) else { continue }
+                    beat.nodes[number] = NodeBeat.Node(run: try row[1], isAlive: try row[2])
                 }
                 beat.missed = Set(try rows[2].map { try $0[0] })
                 return beat
             }, then: complete)
     }
 
+    /// A run that has lost the node's number to a later one does not write over its row.
     private static let beatSQL = """
         INSERT INTO node_state(id, run, beat_at, register_version, program, sessions, carrier)
         VALUES($1, $2, clock_timestamp(), $3, $4, $5, $6)
         ON CONFLICT (id) DO UPDATE SET run = excluded.run, beat_at = excluded.beat_at,
             register_version = excluded.register_version, program = excluded.program, sessions = excluded.sessions,
             carrier = excluded.carrier
+        WHERE node_state.run <= excluded.run OR node_state.beat_at < clock_timestamp() - interval '5 seconds'
         """
 
     /// Adds a row for each device, in the order of the rows' keys.

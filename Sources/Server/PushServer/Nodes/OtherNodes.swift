@@ -16,10 +16,14 @@ struct OtherNodes {
     /// The number of the last broadcast that was read; `nil` before the first beat.
     private(set) var sequence: Int64?
     private var lastMessage: Int64?
-    /// The time of the last answer of the store.
-    private var answeredAt: NIODeadline?
-    /// Whether the store is being asked.
-    var isBeating = false
+    /// The time of the first answer of the store, or of the first one after a silence.
+    private var firstAnswered: NIODeadline?
+    /// The time at which the store was asked the last time of those that it answered.
+    private var lastAsked: NIODeadline?
+    /// The time at which the store is being asked; `nil` while it is not.
+    var asking: NIODeadline?
+    /// Whether rows of devices are being read for attempts.
+    var isReadingRows = false
     /// Whether the store is to be asked again at once.
     var isBeatWanted = false
     /// The tasks that wait for the next answer of the store.
@@ -31,28 +35,38 @@ struct OtherNodes {
     /// The nodes that run, this one among them.
     var alive: Set<UInt16> { Set(nodes.filter(\.value.isAlive).keys) }
 
-    func isAlive(_ node: UInt16) -> Bool { nodes[node]?.isAlive == true }
+    /// Whether a node runs. One that has a session and was never heard of has just begun.
+    func isAlive(_ node: UInt16) -> Bool { nodes[node]?.isAlive ?? true }
+
+    /// Whether this node has not reached the store for so long that it does not know what the others have changed.
+    func isSilent(at now: NIODeadline) -> Bool { lastAsked.map { now - $0 > Self.longestSilence } ?? false }
 
     /// Whether a node does what one of them has to do: the first that runs. Where two do it for a moment, it is done twice.
     func isFirst(_ node: UInt16) -> Bool { alive.min() ?? node == node }
 
     /// The time without an answer after which the others may have taken this node for dead; less than that of the store.
     private static let silence = TimeAmount.seconds(3)
+    private static let longestSilence = TimeAmount.seconds(5)
 
-    /// Records the state of the nodes.
+    /// Records the state of the nodes, as the store had it after ``asking``.
     ///
-    /// - Returns: Whether sessions may lack messages, since a node's run has ended or this node was silent, and whether messages
-    ///   of apps have arrived.
+    /// - Returns: `hasGap`, whether sessions may lack messages: a node's run has ended, this node was silent, or the others
+    ///   do not know it yet; and `hasMessages`, whether messages of apps have arrived.
     mutating func receive(_ beat: NodeBeat, at now: NIODeadline) -> (hasGap: Bool, hasMessages: Bool) {
-        let wasSilent = answeredAt.map { now - $0 > Self.silence } ?? false
-        answeredAt = now
+        // Others see the node's row when the store has committed it: the time counts from the question before.
+        let wasSilent = now - (lastAsked ?? now) > Self.silence
+        lastAsked = asking ?? now
+        // The others may take it for dead until their next beats, and announce nothing to it meanwhile.
+        let begin = wasSilent ? now : firstAnswered ?? now
+        firstAnswered = begin
+        let isNew = now - begin < Self.silence
         let hasEnded = nodes.contains { node, state in
             state.isAlive && (beat.nodes[node]?.isAlive != true || beat.nodes[node]?.run != state.run)
         }
         nodes = beat.nodes
         sequence = beat.sequence
         defer { lastMessage = beat.lastMessage }
-        return (hasEnded || wasSilent, beat.lastMessage > lastMessage ?? .max)
+        return (hasEnded || wasSilent || isNew, beat.lastMessage > lastMessage ?? .max)
     }
 
     /// Lets the next beat count every run as another one.

@@ -55,11 +55,18 @@ struct MailboxEffects {
 
     mutating func wake(_ device: DeviceID, at node: UInt16) { wakes[device] = node }
 
+    /// The bytes of payloads that are sent to another node for one device; it reads more than that from the store.
+    private static let largestDelivery = 64 * 1024
+
     /// The messages to other nodes, which are sent after the batch is durable.
     func messages(by rows: [DeviceID: MailboxRow]) -> [UInt16: [NodeMessage]] {
         var messages: [UInt16: [NodeMessage]] = [:]
         for (device, found) in elsewhere where wakes[device] == nil {
             guard let row = rows[device] else { continue }
+            guard found.notifications.reduce(0, { $0 + $1.payload.count }) <= Self.largestDelivery else {
+                messages[found.node, default: []].append(.wake(device))
+                continue
+            }
             messages[found.node, default: []].append(
                 .deliver(found.notifications, to: device, epoch: row.epoch, revision: row.revision))
         }

@@ -10,7 +10,8 @@ extension MailboxService {
         case .accept(let queued): accept(queued.acceptance, sink: queued.sink, batch: &batch)
         case .open(let login, let connection, let complete):
             open(login, connection: connection, complete: complete, batch: &batch)
-        case .sent(let session, let ids, let at): sent(session, ids: ids, at: at)
+        case .sent(let session, let ids, let at):
+            sent(session, ids: ids, at: at, isExact: batch.rows[session.device] != nil)
         case .writeSent(let ids): writeSent(ids, &batch)
         case .acknowledged(let session, let ids, let complete):
             acknowledge(session.device, ids: ids, batch: &batch)
@@ -45,11 +46,13 @@ extension MailboxService {
     // MARK: Sent notifications
 
     /// Records the notifications that were written to a connection; a repetition is ignored.
-    func sent(_ session: DeviceSessionID, ids: [NotificationID], at: Timestamp) {
+    ///
+    /// - Parameter isExact: Whether the batch under way has locked the device's mailbox.
+    func sent(_ session: DeviceSessionID, ids: [NotificationID], at: Timestamp, isExact: Bool = false) {
         noteSent(ids, at)
         guard connections.sessions[session.device]?.id == session, let resident = residents.mailboxes[session.device]
         else { return }
-        counting(resident) { $0.sent(ids) }
+        counting(resident) { $0.sent(ids, isExact: isExact) }
     }
 
     private func noteSent(_ ids: [NotificationID], _ at: Timestamp) {
@@ -82,6 +85,8 @@ extension MailboxService {
         let identity = NotificationIdentity(acceptance)
         let earlier = identity.map { batch.notifications($0) } ?? []
         let known = earlier.first { $0.isRepeated(by: acceptance) }?.id
+        // The node that accepted it may have ended before it knew that, and then has announced nothing.
+        if known != nil, nodes != nil { wake(acceptance.subject.device, &batch) }
         let id = known ?? admit(acceptance, as: identity, after: earlier.first, &batch)
         batch.effects.complete(
             AcceptanceResult(ticket: acceptance.ticket, id: id, apnsID: acceptance.notification.apnsID), sink)
@@ -215,6 +220,11 @@ extension MailboxService {
     /// Stores a notice for the device, and lets a connected device read it.
     private func storeNotice(_ device: DeviceID, change: RowChange, batch: inout MailboxBatch) {
         batch.add(change)
+        wake(device, &batch)
+    }
+
+    /// Lets a connected device read what is queued, after the batch is durable.
+    private func wake(_ device: DeviceID, _ batch: inout MailboxBatch) {
         switch place(of: device, batch) {
         case .here:
             if let session = connections.sessions[device] { batch.effects.changeWaiting(of: session.connection) }

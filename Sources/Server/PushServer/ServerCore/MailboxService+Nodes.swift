@@ -133,10 +133,19 @@ extension MailboxService {
     }
 
     private func sendAttempts() {
+        // What comes meanwhile is queued, and read with the next ones.
+        guard !others.isReadingRows, let nodes else { return }
         let found = attempts.takeAll()
-        guard !found.isEmpty, let nodes else { return }
+        guard !found.isEmpty else { return }
+        others.isReadingRows = true
         nodes.store.rows(of: Array(Set(found.map(\.record.subject.device)))) { rows in
-            self.loop.execute { self.assumeIsolated { $0.send(found, by: rows) } }
+            self.loop.execute {
+                self.assumeIsolated { service in
+                    service.others.isReadingRows = false
+                    service.send(found, by: rows)
+                    service.sendAttempts()
+                }
+            }
         }
     }
 
@@ -221,6 +230,7 @@ extension MailboxService {
     func beatRound() {
         guard nodes != nil, !upkeep.isStopped else { return }
         beat()
+        isCutOff.store(others.isSilent(at: .now()), ordering: .relaxed)
         loop.scheduleTask(in: .seconds(1)) { self.assumeIsolated { $0.beatRound() } }
     }
 
@@ -243,8 +253,8 @@ extension MailboxService {
     private func beat() {
         guard let nodes, !upkeep.isStopped else { return }
         // What was published meanwhile may not be in the answer that is awaited.
-        guard !others.isBeating else { return others.isBeatWanted = true }
-        others.isBeating = true
+        guard others.asking == nil else { return others.isBeatWanted = true }
+        others.asking = .now()
         let report = NodeReport(
             sessions: connections.sessions.count, isCarrierConnected: nodes.carrier.isConnected)
         nodes.store.beat(report, after: others.sequence) { beat in
@@ -253,15 +263,20 @@ extension MailboxService {
     }
 
     private func receive(_ beat: Result<NodeBeat, any Error>) {
-        others.isBeating = false
         defer {
             for reader in others.readers { reader.resume() }
             others.readers = []
         }
         switch beat {
-        case .failure(let error): retries.messages.beats.log(error, to: logger)
+        case .failure(let error):
+            others.asking = nil
+            // The answer may have been lost, and what it had with it: the next one looks at everything.
+            others.forgetRuns()
+            retries.messages.beats.log(error, to: logger)
         case .success(let beat):
             let (hasGap, hasMessages) = others.receive(beat, at: .now())
+            others.asking = nil
+            isCutOff.store(false, ordering: .relaxed)
             duties.store(others.isFirst(nodes?.store.node ?? 0), ordering: .relaxed)
             if hasMessages { arrivals.wake() }
             if !beat.topics.isEmpty {
@@ -271,7 +286,7 @@ extension MailboxService {
             for device in beat.missed { wake(device) }
             // A node that ended may have queued notifications that it did not announce, and nobody announces any to a node
             // that is taken for dead.
-            if hasGap { checkSessions(Array(connections.sessions.keys)) }
+            if hasGap { checkSessions(ArraySlice(connections.sessions.keys)) }
             writeMissed()
         }
         if others.isBeatWanted {
@@ -282,14 +297,14 @@ extension MailboxService {
     }
 
     /// Compares the sessions with the mailboxes' rows, some thousand at a time.
-    private func checkSessions(_ devices: [DeviceID]) {
+    private func checkSessions(_ devices: ArraySlice<DeviceID>) {
         guard !devices.isEmpty, let nodes else { return }
-        nodes.store.rows(of: devices.suffix(2000)) { found in
+        nodes.store.rows(of: Array(devices.prefix(2000))) { found in
             self.loop.execute {
                 self.assumeIsolated { service in
                     if case .success(let rows) = found {
                         for (device, row) in rows where service.isBehind(row, device) { service.wake(device) }
-                        service.checkSessions(devices.dropLast(2000))
+                        service.checkSessions(devices.dropFirst(2000))
                     } else {
                         // The store does not answer: the next beat that it answers begins again.
                         service.others.forgetRuns()

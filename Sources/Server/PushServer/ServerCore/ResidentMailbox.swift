@@ -46,9 +46,11 @@ final class ResidentMailbox {
     }
 
     /// Records that these were written to the device's connection: a fact, whatever the outcome of the batch under way.
-    func sent(_ ids: [NotificationID]) {
-        // A session may write what another node has queued.
-        if isRead, revision > 0, !ids.allSatisfy(mailbox.contains) { isRead = false }
+    ///
+    /// - Parameter isExact: Whether the mailbox in memory is that of the store: one that it does not contain was removed.
+    func sent(_ ids: [NotificationID], isExact: Bool) {
+        // A session may write what another node has queued, or has removed since.
+        if !isExact, isRead, revision > 0, !ids.allSatisfy(mailbox.contains) { isRead = false }
         let waiting = isRead ? ids.filter(mailbox.contains) : ids
         mailbox.sent(waiting)
         inFlight.formUnion(waiting)
