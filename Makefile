@@ -58,6 +58,7 @@ bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd
 	@$(VENV)/bin/python Benchmarks/device
 	@$(VENV)/bin/python Benchmarks/due
 	@$(VENV)/bin/python Benchmarks/media
+	@$(VENV)/bin/python Benchmarks/cluster
 	@Benchmarks/start
 
 fuzz: packages-build ## Fuzz every decoder, SECONDS=60 each, in a build folder of its own
