@@ -54,6 +54,15 @@ class Ledger:
             at for at, answered, of in list(self.answers)
             if (node is None or answered == node) and (device is None or of == device)]
 
+    def settle(self, threads, deadline):
+        """Ends the senders, gives the devices a minute to show what is left, and checks everything."""
+        self.settling.set()
+        self.stop.set()
+        deadline[0] = time.monotonic() + 60
+        for thread in threads:
+            thread.join(90)
+        self.check()
+
     def check(self):
         """Nothing is lost, nothing is shown twice, and each app has what one provider sent it in that order."""
         wrong = list(self.faults)
@@ -118,7 +127,8 @@ def send(nodes, node, tokens, ledger, seed, stays=False):
                 sender, node = None, node if stays else choose.randrange(len(nodes.servers))
             if ledger.settling.is_set():
                 break
-            time.sleep(0.1)
+            # No event tells that a server accepts again: a provider asks, until all is over.
+            ledger.settling.wait(0.1)
         ledger.stop.wait(0.03)
     if sender:
         sender.close()
@@ -150,4 +160,5 @@ def receive(nodes, number, device, ledger, done):
                         # Without an answer it is named again at the next login, as devices do.
                         unconfirmed = unconfirmed[-50:]
         except TROUBLE:
+            # No event tells that a server is there again: a device tries after a pause.
             time.sleep(0.1)

@@ -258,12 +258,7 @@ def test_nothing_is_lost_or_shown_twice_whatever_fails(world):
                     wait_until(lambda since=healed: is_well(since), f"all is well after: {title}", 90)
                 finally:
                     measured.add(title, aim, begin, time.monotonic())
-        ledger.settling.set()
-        ledger.stop.set()
-        deadline[0] = time.monotonic() + 60
-        for thread in threads:
-            thread.join(90)
-        ledger.check()
+        ledger.settle(threads, deadline)
         assert not (late := measured.too_long()), f"nothing was accepted for too long: {late}"
         assert len(ledger.accepted) > 500 * ROUNDS
         for server in world.servers:

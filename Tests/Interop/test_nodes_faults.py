@@ -73,12 +73,7 @@ def test_nothing_is_lost_or_shown_twice_whatever_fails(tmp_path):
             time.sleep(4)
             before = len(ledger.accepted)
             wait_until(lambda count=before: len(ledger.accepted) > count, "pushes are accepted again", 30)
-        ledger.settling.set()
-        ledger.stop.set()
-        deadline[0] = time.monotonic() + 60
-        for thread in threads:
-            thread.join(90)
-        ledger.check()
+        ledger.settle(threads, deadline)
         assert len(ledger.accepted) > 500
     finally:
         nodes.end()

@@ -72,13 +72,16 @@ package struct MigrateCommand: AsyncParsableCommand {
         // What is not counted yet would have to move as a table of its own.
         if server == nil { try store.countAllChanges(slice: countedSlice) }
         var stopped: ContinuousClock.Instant?
+        // From the commit on, an error does not mean that nothing was moved.
+        var isEnding = false
         do {
             try refusing {
                 let target = try PostgresTables.begin(["dbname": address])
                 if let server {
                     try SQLiteTables.withSnapshot(store) { try move.copy(from: $0, to: target, report: report) }
+                    try stop(server)
                     stopped = .now
-                    lock = try stop(server, folder)
+                    lock = try waitForLock(folder)
                     try store.countAllChanges(slice: countedSlice)
                 }
                 try SQLiteTables.withTransaction(store) { source in
@@ -87,13 +90,16 @@ package struct MigrateCommand: AsyncParsableCommand {
                     } else {
                         try target.apply(try move.findChanges(in: source), from: source, move.digests)
                     }
+                    isEnding = true
                     try target.commit()
                     // A command that waits for this transaction finds that the data moved.
                     try FolderStore.setAddress(address, in: folder)
                 }
             }
-        } catch  where stopped != nil {
-            Terminal.write(Terminal.text("the server was stopped, and nothing was moved; start it as before"))
+        } catch {
+            if stopped != nil, !isEnding {
+                Terminal.write(Terminal.text("the server was stopped, and nothing was moved; start it as before"))
+            }
             throw error
         }
         try store.close()
@@ -108,23 +114,31 @@ package struct MigrateCommand: AsyncParsableCommand {
     private static let countedSlice = 10_000
     private static let stopTimeout = Duration.seconds(60)
 
-    /// Stops a server, and takes its folder.
-    private static func stop(_ server: Int32, _ folder: DataFolder) throws -> FolderLock {
+    /// Has a server end.
+    private static func stop(_ server: Int32) throws {
         // The number in the file may be that of another system's process, such as a container's.
-        let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(server)/exe")
-        guard server != getpid(), program?.split(separator: "/").last?.hasPrefix("aldaba") == true else {
+        let program: String
+        do { program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(server)/exe") } catch {
+            let reason = (error as NSError).localizedDescription
+            throw CommandError(.invalidInput, "process \(server) cannot be stopped: \(reason); nothing was moved")
+        }
+        guard server != getpid(), program.split(separator: "/").last?.hasPrefix("aldaba") == true else {
             throw CommandError(
                 .invalidInput,
                 "process \(server) is not the server, which may run in a container; stop it, and move without --stop-server"
             )
         }
         Terminal.write(Terminal.text("the copy is complete; process \(server) is stopped now"))
-        let begin = ContinuousClock.now
         guard kill(server, SIGTERM) == 0 || errno == ESRCH else {
             throw CommandError(
                 .invalidInput,
                 "process \(server) cannot be stopped: \(String(cString: strerror(errno))); nothing was moved")
         }
+    }
+
+    /// Takes the folder of a server that ends.
+    private static func waitForLock(_ folder: DataFolder) throws -> FolderLock {
+        let begin = ContinuousClock.now
         while true {
             do { return try DataFolder.lock(folder.serveLock) } catch {
                 guard ContinuousClock.now - begin < stopTimeout else { throw error }
