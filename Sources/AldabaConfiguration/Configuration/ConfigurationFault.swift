@@ -45,7 +45,7 @@ package struct ConfigurationFault: Hashable, Sendable, CustomStringConvertible {
 
 /// All that is wrong with a configuration, in the order in which it was found.
 package struct ConfigurationFaults: Error, Equatable, CustomStringConvertible {
-    /// At least one.
+    /// The faults, at least one.
     package var faults: [ConfigurationFault]
 
     /// The faults, one a line.

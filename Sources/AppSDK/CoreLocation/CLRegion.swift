@@ -94,7 +94,7 @@ open class CLRegion: NSObject, NSCopying, NSSecureCoding {
 open class CLCircularRegion: CLRegion {
     /// The center of the circle.
     public let center: CLLocationCoordinate2D
-    /// In metres; never negative.
+    /// The radius in metres; never negative.
     public let radius: CLLocationDistance
 
     /// A radius that is negative or no number counts as 0.

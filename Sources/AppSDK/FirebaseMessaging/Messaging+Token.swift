@@ -6,9 +6,9 @@ import Foundation
 public enum MessagingAPNSTokenType: Int, Sendable {
     /// Not known.
     case unknown = 0
-    /// Of the development environment.
+    /// A token of the development environment.
     case sandbox = 1
-    /// Of the production environment.
+    /// A token of the production environment.
     case prod = 2
 }
 

@@ -89,6 +89,6 @@ public final class FlutterStandardTypedData: NSObject, Sendable {
         return data == other.data && type == other.type
     }
 
-    /// Of the bytes and the kind.
+    /// The hash of the bytes and the kind.
     public override var hash: Int { data.hashValue ^ type.rawValue }
 }

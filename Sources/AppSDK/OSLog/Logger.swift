@@ -6,11 +6,11 @@ public struct OSLogType: RawRepresentable, Hashable, Sendable {
     public let rawValue: UInt8
     /// Apple's number.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
-    /// Of use to know.
+    /// Messages of general use.
     public static let `default` = OSLogType(rawValue: 0)
-    /// Of help.
+    /// Messages that help to find a fault.
     public static let info = OSLogType(rawValue: 1)
-    /// For who develops; not printed.
+    /// Messages for developers; not printed.
     public static let debug = OSLogType(rawValue: 2)
     /// Something failed.
     public static let error = OSLogType(rawValue: 16)

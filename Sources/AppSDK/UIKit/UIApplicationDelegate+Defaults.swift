@@ -3,7 +3,7 @@ import Foundation
 
 /// Whether the old form of the remote notification handler is called where no other one is written.
 enum OldForm {
-    /// For the call that is being made; tasks that begin within it inherit this.
+    /// The value for the call that is being made; tasks that begin within it inherit the value.
     @TaskLocal static var isCalled = false
 }
 

@@ -130,7 +130,7 @@ open class UIImageView: UIView {
     }
 }
 
-/// To which side lines of text go. Raw values are Apple's.
+/// The alignment of lines of text. Raw values are Apple's.
 public enum NSTextAlignment: Int, Sendable {
     /// To the left.
     case left = 0

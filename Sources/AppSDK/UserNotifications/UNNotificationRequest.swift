@@ -49,7 +49,7 @@ open class UNNotificationRequest: NSObject, NSCopying, NSSecureCoding, @unchecke
     /// Always true.
     public class var supportsSecureCoding: Bool { true }
 
-    /// Of a remote notification the collapse id, else the `apns-id`. A later one with the same identifier
+    /// The identifier: of a remote notification the collapse id, else the `apns-id`. A later one with the same identifier
     /// replaces an earlier one, whether that waits or is on the screen.
     open var identifier: String { storedIdentifier }
     /// The content of the notification; a copy that does not change.

@@ -7,7 +7,7 @@ import Foundation
 open class UNNotificationSettings: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     private let wire: NotificationSettings
 
-    /// Of the agent's values; one that this version does not know counts as the least that is allowed.
+    /// Converts the agent's values; one that this version does not know counts as the least that is allowed.
     init(_ settings: NotificationSettings) { wire = settings }
 
     /// Reads an archive of this module; `nil` for another one. Of a hand-written coder it reads what Apple's class

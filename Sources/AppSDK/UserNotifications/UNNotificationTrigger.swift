@@ -111,7 +111,7 @@ open class UNTimeIntervalNotificationTrigger: UNNotificationTrigger, @unchecked 
     /// Reads an archive of this module; `nil` for another one.
     public required init?(coder: NSCoder) { super.init(coder: coder) }
 
-    /// In seconds.
+    /// The interval in seconds.
     open var timeInterval: TimeInterval {
         if case .asked(.timeInterval(let seconds, _)) = archive { seconds } else { 0 }
     }

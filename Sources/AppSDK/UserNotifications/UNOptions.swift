@@ -10,25 +10,25 @@ public struct UNAuthorizationOptions: OptionSet, Sendable {
     @available(*, unavailable, message: "use [] to construct an empty option set")
     public static var none: UNAuthorizationOptions { [] }
 
-    /// To put a number on its icon.
+    /// Permission to put a number on the app's icon.
     public static let badge = UNAuthorizationOptions(rawValue: AuthorizationOption.badge)
-    /// To play sounds.
+    /// Permission to play sounds.
     public static let sound = UNAuthorizationOptions(rawValue: AuthorizationOption.sound)
-    /// To show notifications.
+    /// Permission to show notifications.
     public static let alert = UNAuthorizationOptions(rawValue: AuthorizationOption.alert)
-    /// To show them in a car; there is none on Linux.
+    /// Permission to show them in a car; there is none on Linux.
     public static let carPlay = UNAuthorizationOptions(rawValue: AuthorizationOption.carPlay)
-    /// To disturb in every case.
+    /// Permission to disturb in every case.
     public static let criticalAlert = UNAuthorizationOptions(rawValue: AuthorizationOption.criticalAlert)
-    /// To offer settings of its own.
+    /// Permission to offer settings of its own.
     public static let providesAppNotificationSettings = UNAuthorizationOptions(
         rawValue: AuthorizationOption.providesAppNotificationSettings)
-    /// To notify quietly, without asking the person first.
+    /// Permission to notify quietly, without asking the person first.
     public static let provisional = UNAuthorizationOptions(rawValue: AuthorizationOption.provisional)
-    /// To have notifications read aloud; not supported on Linux.
+    /// Permission to have notifications read aloud; not supported on Linux.
     @available(*, deprecated, message: "announcements need no option")
     public static let announcement = UNAuthorizationOptions(rawValue: AuthorizationOption.announcement)
-    /// To break through a Focus.
+    /// Permission to break through a Focus.
     @available(*, deprecated, message: "set interruptionLevel to .timeSensitive; that needs no option")
     public static let timeSensitive = UNAuthorizationOptions(rawValue: AuthorizationOption.timeSensitive)
 }
@@ -43,7 +43,7 @@ public enum UNAuthorizationStatus: Int, Sendable {
     case authorized = 2
     /// Quietly, until the person decides.
     case provisional = 3
-    /// For a while; an App Clip's on iOS, and never on Linux.
+    /// Authorized for a while; an App Clip's on iOS, and never on Linux.
     case ephemeral = 4
 }
 
@@ -78,7 +78,7 @@ public enum UNNotificationInterruptionLevel: UInt, Sendable {
     case active = 1
     /// Also while other notifications are held back.
     case timeSensitive = 2
-    /// In every case.
+    /// A level that disturbs in every case.
     case critical = 3
 
     init(_ wire: NotificationContent.InterruptionLevel) {
@@ -115,9 +115,9 @@ public enum UNNotificationSetting: Int, Sendable {
 public enum UNAlertStyle: Int, Sendable {
     /// Not on the screen.
     case none = 0
-    /// For a while.
+    /// A banner that disappears after a while.
     case banner = 1
-    /// Until they are dismissed.
+    /// An alert that stays until it is dismissed.
     case alert = 2
 }
 

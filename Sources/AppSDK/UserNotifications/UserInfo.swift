@@ -4,7 +4,7 @@ import Foundation
 
 /// Why a notification cannot go to the agent.
 struct UnsendableContent: Error {
-    /// For people.
+    /// The text for people.
     let sentence: String
 
     /// The error that apps get.

@@ -145,7 +145,7 @@ package struct APNsRejection: Error, Hashable, Sendable {
     package var reason: APNsReason
     /// The fault, its place, and what is expected instead; for the timeline, never for the provider's response.
     package var note: String?
-    /// Since when the device token is dead; with `Unregistered` and `ExpiredToken` only, in milliseconds.
+    /// The time at which the device token ended, in milliseconds; with `Unregistered` and `ExpiredToken` only.
     package var timestamp: Int64?
 
     /// Makes a refusal. A `timestamp` belongs to `Unregistered` and `ExpiredToken` alone.

@@ -35,7 +35,7 @@ package struct LegacyError: Error, Hashable, Sendable {
     package var status: LegacyStatus
     /// The identifier of the push; 0 where the push has none.
     package var identifier: UInt32
-    /// For logs and timelines: what was wrong, and what would be right. It does not travel.
+    /// The fault and the expected value, for logs and timelines; not sent to the provider.
     package var note: String
 
     /// Makes an error about the push of an identifier.

@@ -2,6 +2,6 @@
 package enum Answerer: Sendable {
     /// On the desktop.
     case desktop
-    /// At a terminal, by `aldaba notifications act` or `dismiss`.
+    /// A person at a terminal, by `aldaba notifications act` or `dismiss`.
     case terminal
 }

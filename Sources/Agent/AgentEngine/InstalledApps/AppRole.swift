@@ -1,6 +1,6 @@
 import AgentProtocol
 
-/// In whose name a connection is, and as what.
+/// The app in whose name a connection acts, and its role.
 package struct AppRole: Sendable, Hashable {
     /// The app's bundle id.
     package var app: BundleID

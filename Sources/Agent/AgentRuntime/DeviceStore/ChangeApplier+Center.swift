@@ -32,7 +32,7 @@ extension ChangeApplier {
 
     /// Stores an app's own notification: it appears, or where `isAsked` waits to be handed to the app.
     ///
-    /// Its id is negative and never used twice.
+    /// The notification's id is negative and never used twice.
     func store(
         _ request: NotificationRequest, app: BundleID, isAsked: Bool, shows: PresentationOptions, at: Timestamp
     ) throws -> (id: NotificationID, isOnScreen: Bool) {

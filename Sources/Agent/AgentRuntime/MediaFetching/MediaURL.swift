@@ -12,7 +12,7 @@ package struct MediaURL: Hashable, Sendable, CustomStringConvertible {
     package let host: String
     /// The port, given or the scheme's own.
     package let port: Int
-    /// From the first slash on, without the fragment.
+    /// The part from the first slash on, without the fragment.
     package let target: String
 
     /// The most bytes that are read.

@@ -253,7 +253,7 @@ final class BusWorker {
 }
 
 extension NotifyMessage {
-    /// In the order of the specification: `susssasa{sv}i`.
+    /// The arguments in the order of the specification: `susssasa{sv}i`.
     fileprivate var arguments: [BusValue] {
         let hints = hints.mapValues { hint -> BusValue in
             switch hint {

@@ -5,7 +5,7 @@ extension DesktopNotificationState {
     struct Order: Sendable {
         enum Purpose {
             case first
-            /// For a new server; the agent has had an outcome before, and gets a new one.
+            /// A repetition for a new server; the agent has had an outcome before, and gets a new one.
             case again
             /// Replaces the shown notification; no caller waits for it.
             case update

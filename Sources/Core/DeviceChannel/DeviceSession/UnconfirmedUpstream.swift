@@ -19,7 +19,7 @@ struct UnconfirmedUpstream: Sendable {
 
     private var entries: [Entry] = []
 
-    /// In the order in which they came.
+    /// The names in the order of their arrival.
     var names: [String] { entries.map(\.name) }
 
     /// A message is durable.

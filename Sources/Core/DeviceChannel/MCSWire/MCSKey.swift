@@ -20,11 +20,11 @@ package enum MCSKey {
     package static let totalDeleted = "total_deleted"
     /// When the first of them were, in decimal milliseconds since 1970.
     package static let deletedSince = "aldaba.deleted-since"
-    /// In a `send_error`: the name that the app gave its message; Chromium's name.
+    /// The name of the message of a `send_error`, as the app gave it; Chromium's name.
     package static let failedMessage = "google.message_id"
-    /// In a `send_error`: why, for people.
+    /// The reason of a `send_error`, for people.
     package static let failure = "error"
-    /// In a `send_error`: why, in decimal, as ``UpstreamRejection`` has it.
+    /// The code of a `send_error` in decimal, as ``UpstreamRejection`` has it.
     package static let failureCode = "aldaba.code"
     /// The decimal internal id of the notification that was withdrawn.
     package static let withdrawn = "aldaba.withdrawn"

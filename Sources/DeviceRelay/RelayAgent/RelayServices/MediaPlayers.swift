@@ -16,7 +16,7 @@ package final class MediaPlayers {
         package var uri: String
         /// The title; empty where the player reports none.
         package var title: String
-        /// In microseconds.
+        /// The position in microseconds.
         package var position: Int64
         var tellsPosition: Bool
         /// How fast it plays; 1 is as it was recorded.

@@ -43,7 +43,7 @@ public struct AnsweredCommands: Sendable {
     /// The commands whose responses are kept, the oldest first, including some already forgotten.
     private var kept: ArraySlice<Key> = []
     private var size = 0
-    /// From when on every command is remembered; `nil` while none can have come.
+    /// The time from which on every command is remembered; `nil` while none can have arrived.
     private var rememberedSince: Int64?
 
     /// Nothing has come.

@@ -6,7 +6,7 @@ import Foundation
 /// Ended commands can be queried for a day. Commands beyond a limit are queued (``CommandQueue``).
 public struct CommandLedger: Sendable {
     private static var historyLimit: Int { 1024 }
-    /// In milliseconds.
+    /// How long the history keeps a command, in milliseconds.
     private static var historyAge: Int64 { 86_400_000 }
 
     /// A command in progress.
@@ -95,7 +95,7 @@ public struct CommandLedger: Sendable {
         /// When it was given for the first time, where it may have been carried out then.
         var firstGivenAt: Int64?
 
-        /// From when on it may have been carried out; `nil` where it was not, for certain.
+        /// The earliest possible execution time; `nil` where the command was certainly not executed.
         var mayBeDoneSince: Int64? {
             switch status {
             case .success, .failed, .outcomeUnknown, .cancelled: firstGivenAt ?? givenAt

@@ -67,7 +67,7 @@ public struct CommandQueue: Sendable {
     }
 
     private struct Waiting {
-        /// In order; among them such as wait no more.
+        /// The tickets in order, including some that no longer wait.
         var tickets: ArraySlice<Ticket> = []
         /// How many of them wait.
         var count = 0

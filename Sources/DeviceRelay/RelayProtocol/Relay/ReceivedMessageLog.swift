@@ -4,7 +4,7 @@ import Foundation
 public struct ReceivedMessage: Hashable, Sendable {
     /// The message's sender and id.
     public var key: QueuedMessageKey
-    /// Until when it is remembered, in milliseconds since 1970.
+    /// The time at which the entry expires, in milliseconds since 1970.
     public var until: Int64
     /// The outcome of the message.
     public var status: RelayStatus
@@ -24,7 +24,7 @@ public struct ReceivedMessage: Hashable, Sendable {
 public struct DeliveryAttempt: Hashable, Sendable {
     /// The message's sender and id.
     public var key: QueuedMessageKey
-    /// Until when it is remembered, in milliseconds since 1970.
+    /// The time at which the entry expires, in milliseconds since 1970.
     public var until: Int64
 
     /// Describes an attempt.

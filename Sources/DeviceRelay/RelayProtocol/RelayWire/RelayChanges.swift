@@ -1,6 +1,6 @@
 /// The state of its account's devices that a device knows.
 public struct DirectoryRevision: Hashable, Sendable {
-    /// Of which counting the revision is; 0 for none.
+    /// The epoch to which the revision belongs; 0 for none.
     public var epoch: Int64
     /// The number of the state.
     public var revision: Int64
@@ -26,7 +26,7 @@ public struct RelayChanges: Hashable, Sendable {
     /// The id of the receiving device, in the response to its hello and where it receives all devices again; `nil` for
     /// later changes.
     public var device: String?
-    /// Of which counting the revisions are.
+    /// The epoch to which the revisions belong.
     public var epoch: Int64
     /// The state that these changes follow; `nil` where all devices are included.
     public var since: Int64?

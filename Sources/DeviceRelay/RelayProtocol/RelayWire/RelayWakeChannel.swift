@@ -12,9 +12,9 @@ public struct RelayWakeChannel: Hashable, Sendable, Codable {
 
     /// An environment of Apple's push service.
     public enum Environment: String, Hashable, Sendable, Codable, CaseIterable {
-        /// For apps from its store.
+        /// The environment of apps from its store.
         case production
-        /// For apps in development.
+        /// The environment of apps in development.
         case sandbox
     }
 

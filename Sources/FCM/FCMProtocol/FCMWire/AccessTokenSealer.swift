@@ -6,7 +6,7 @@ import PushCore
 package struct AccessGrant: Hashable, Sendable {
     /// The id of the key by which it was asked for: 40 hexadecimal digits.
     package var keyID: String
-    /// Until when it is good.
+    /// The time at which the token expires.
     package var expiresAt: Timestamp
 
     /// Makes what a token is to say.

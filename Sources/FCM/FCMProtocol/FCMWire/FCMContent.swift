@@ -183,11 +183,11 @@ package enum FCMReaders: Hashable, Sendable {
 package struct FCMDelivery: Hashable, Sendable {
     /// The priority: high where something is shown, unless the message sets another.
     package var priority: Priority
-    /// Until when it makes sense.
+    /// The expiration time.
     package var expiry: Expiry
     /// How long that is from now, in seconds.
     package var timeToLive: Int64
-    /// At most 64 bytes.
+    /// The collapse id, at most 64 bytes.
     package var collapseID: String?
     /// `apns-push-type`.
     package var pushType: PushType?

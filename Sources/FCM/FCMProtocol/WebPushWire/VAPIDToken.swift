@@ -19,7 +19,7 @@ package struct VAPIDToken: Sendable {
 
     /// The longest credential that is read, in bytes.
     package static let longest = 8192
-    /// For how long one may be good, in seconds: a day.
+    /// The longest lifetime of a token, in seconds: a day.
     package static let longestLife: Int64 = 86_400
     /// How far the clocks of both ends may be apart, in seconds.
     package static let skew: Int64 = 60

@@ -2,7 +2,7 @@
 package struct RecipientCount: Hashable, Sendable {
     /// The platform of their installations.
     package var platform: HubPlatform
-    /// Their locale.
+    /// The recipients' locale.
     package var locale: String?
     /// The version of their app.
     package var appVersion: String?
@@ -61,7 +61,7 @@ package struct SendFunnel: Hashable, Sendable {
         case action
         /// A person dismissed them.
         case dismissed
-        /// Their time was over before they arrived.
+        /// They expired before they arrived.
         case expired
 
         /// The party that reports the step.

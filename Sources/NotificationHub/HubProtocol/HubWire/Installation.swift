@@ -18,7 +18,7 @@ package struct Installation: Hashable, Sendable {
     package var pushVariables: [String: String] = [:]
     /// The secondary tiles of Windows, kept as received; for a registration, the name of its tile.
     package var secondaryTiles: JSONValue?
-    /// Until when it counts; `nil` for ever.
+    /// The expiration time; `nil` for none.
     package var expiresAt: Timestamp?
     /// Whether it was written as a registration: its channel may have others beside it.
     package var isRegistration = false

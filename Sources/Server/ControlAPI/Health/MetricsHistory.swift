@@ -15,7 +15,7 @@ package struct MetricsTotals: Sendable, Hashable {
     package var storeFailures = 0
     /// Notifications that wait for their devices at the instant.
     package var waiting = 0
-    /// For how many seconds the oldest of those has waited.
+    /// The seconds that the oldest waiting notification has waited.
     package var oldestWaiting = 0
     /// Devices that are connected at the instant.
     package var connected = 0

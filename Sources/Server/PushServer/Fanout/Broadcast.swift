@@ -81,7 +81,7 @@ package struct Broadcast: Hashable, Sendable {
     package var audience: Audience
     /// When it was accepted.
     package var acceptedAt: Timestamp
-    /// From this instant on it makes no copy any more.
+    /// The instant from which on it makes no more copies.
     package var expiresAt: Timestamp
     /// Whether it is for connected devices alone, and is delivered once or never.
     package var isAttempt: Bool

@@ -55,7 +55,7 @@ package struct DeviceDetail: Sendable, Hashable {
         package var reason: Reason
         /// The lane in which they waited.
         package var lane: Lane
-        /// Their number.
+        /// The number of missed notifications.
         package var count: Int
         /// The time at which the first of them ended.
         package var since: Timestamp

@@ -127,7 +127,7 @@ struct MediaIndex: Sendable {
         return hours.filter { $0.key < present }.flatMap(\.value)
     }
 
-    /// At most `limit` files in the order of their names, after a name; of one team, or of all.
+    /// The files in the order of their names, at most `limit`, after a name; of one team, or of all.
     ///
     /// Every file is checked: this is for operators who inspect the store.
     func list(team: TeamID?, after: MediaName?, limit: Int, at now: Timestamp) -> [MediaFile] {

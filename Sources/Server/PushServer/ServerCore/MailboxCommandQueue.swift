@@ -116,7 +116,7 @@ final class MailboxCommandQueue: Sendable {
     /// The action that a push requires of its caller.
     enum EnqueueResult {
         case queued
-        /// The writer is asleep: the caller must wake it.
+        /// The writer is idle: the caller must wake it.
         case wake
         case full
     }

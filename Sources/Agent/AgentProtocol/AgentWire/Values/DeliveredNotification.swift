@@ -49,7 +49,7 @@ public enum NotificationAction {
     public static let dismiss = "com.apple.UNNotificationDismissActionIdentifier"
 }
 
-/// To which of an app's handlers a notification goes.
+/// The handler of an app that receives a notification.
 public enum DeliveryKind: String, Codable, Sendable, CaseIterable {
     /// The app is in front: it is asked how to present the notification.
     case foreground

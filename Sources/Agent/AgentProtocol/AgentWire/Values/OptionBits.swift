@@ -1,22 +1,22 @@
 /// The options for which an app requests authorization: Apple's `UNAuthorizationOptions`.
 public enum AuthorizationOption {
-    /// To put a number on its icon.
+    /// Permission to put a number on the app's icon.
     public static let badge: UInt = 1 << 0
-    /// To play sounds.
+    /// Permission to play sounds.
     public static let sound: UInt = 1 << 1
-    /// To show notifications.
+    /// Permission to show notifications.
     public static let alert: UInt = 1 << 2
-    /// To show them in a car.
+    /// Permission to show them in a car.
     public static let carPlay: UInt = 1 << 3
-    /// To disturb in every case.
+    /// Permission to disturb in every case.
     public static let criticalAlert: UInt = 1 << 4
-    /// To offer settings of its own.
+    /// Permission to offer settings of its own.
     public static let providesAppNotificationSettings: UInt = 1 << 5
-    /// To notify quietly, without asking the person first.
+    /// Permission to notify quietly, without asking the person first.
     public static let provisional: UInt = 1 << 6
-    /// To have notifications read aloud.
+    /// Permission to have notifications read aloud.
     public static let announcement: UInt = 1 << 7
-    /// To break through a Focus.
+    /// Permission to break through a Focus.
     public static let timeSensitive: UInt = 1 << 8
 }
 

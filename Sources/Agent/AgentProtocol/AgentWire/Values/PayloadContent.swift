@@ -106,7 +106,7 @@ public struct PayloadDelivery: Hashable, Sendable {
         isMutable = (aps?["mutable-content"] as? NSNumber) == 1
     }
 
-    /// To which handlers of an active app it goes.
+    /// The handlers of an active app that receive it.
     ///
     /// A payload without text, sound and badge goes to the background handler, as on Apple's systems.
     public var kind: DeliveryKind {

@@ -2,11 +2,11 @@
 public struct UpstreamDraft: Codable, Hashable, Sendable {
     /// The app's name for it.
     public var id: String
-    /// To whom it goes: `SENDER@gcm.googleapis.com`, or a team.
+    /// The recipient: `SENDER@gcm.googleapis.com`, or a team.
     public var to: String
     /// The message's data.
     public var data: [String: String]
-    /// For how many seconds it is worth sending; 0 for now or never.
+    /// The time to live in seconds; 0 for one attempt.
     public var timeToLive: Int64
 
     /// Makes a message; checks nothing.
