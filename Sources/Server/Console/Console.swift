@@ -40,9 +40,9 @@ package struct Console: Sendable {
         ComposePage.add(to: routes)
         CampaignsPage.add(to: routes)
         AccountPage.add(to: routes)
-        routes.get("**") { visit in
+        routes.get("**") { pageRequest in
             throw ControlError(
-                status: .notFound, code: "notFound", message: visit.texts.text("layout.error.none"))
+                status: .notFound, code: "notFound", message: pageRequest.texts.text("layout.error.none"))
         }
     }
 
@@ -65,7 +65,7 @@ package struct Console: Sendable {
     }
 }
 
-/// Adds pages that get a ``Visit``.
+/// Adds pages that get a ``PageRequest``.
 struct ConsoleRoutes {
     let group: RouterGroup<ControlContext>
     let api: ConsoleAPI
@@ -73,29 +73,31 @@ struct ConsoleRoutes {
     let access: ConsoleAccess
 
     /// Adds a page.
-    func get(_ path: String, _ page: @escaping @Sendable (Visit) async throws -> Response) {
+    func get(_ path: String, _ page: @escaping @Sendable (PageRequest) async throws -> Response) {
         group.get(RouterPath(path), use: handler(ConsolePermissions.rule("GET \(path)"), page))
     }
 
     /// Adds what a form asks for.
-    func post(_ path: String, _ page: @escaping @Sendable (Visit) async throws -> Response) {
+    func post(_ path: String, _ page: @escaping @Sendable (PageRequest) async throws -> Response) {
         group.post(RouterPath(path), use: handler(ConsolePermissions.rule("POST \(path)"), page))
     }
 
     /// Lets those in who may call the route, and shows refusals as pages.
     private func handler(
-        _ rule: ConsolePermissions.Rule?, _ page: @escaping @Sendable (Visit) async throws -> Response
+        _ rule: ConsolePermissions.Rule?, _ page: @escaping @Sendable (PageRequest) async throws -> Response
     ) -> @Sendable (Request, ControlContext) async throws -> Response {
         let (api, pages, access) = (api, pages, access)
         return { request, context in
             switch try await access.admit(request, context, to: rule) {
             case .redirect(let path):
                 return Response(status: .seeOther, headers: [.location: path, .cacheControl: "no-store"])
-            case .refusal(let visitor, let refusal):
-                return try Visit(request, context, visitor: visitor, api: api, pages: pages).fault(refusal.error)
-            case .visitor(let visitor, let request):
-                let visit = try Visit(request, context, visitor: visitor, api: api, pages: pages)
-                do { return try await page(visit) } catch let error as ControlError { return visit.fault(error) }
+            case .refusal(let user, let refusal):
+                return try PageRequest(request, context, user: user, api: api, pages: pages).fault(refusal.error)
+            case .user(let user, let request):
+                let pageRequest = try PageRequest(request, context, user: user, api: api, pages: pages)
+                do { return try await page(pageRequest) } catch let error as ControlError {
+                    return pageRequest.fault(error)
+                }
             }
         }
     }
@@ -113,7 +115,7 @@ private struct FaultPages: RouterMiddleware {
             if request.method != .get, request.method != .head { try Self.requireSameOrigin(request) }
             return try await next(request, context)
         } catch let error as ControlError {
-            return try Visit(request, context, visitor: .nobody, api: api, pages: pages).fault(error)
+            return try PageRequest(request, context, user: .nobody, api: api, pages: pages).fault(error)
         }
     }
 
@@ -126,7 +128,7 @@ private struct FaultPages: RouterMiddleware {
     }
 }
 
-extension Visit {
+extension PageRequest {
     /// A refusal as a page.
     func fault(_ error: ControlError) -> Response {
         page(

@@ -10,14 +10,14 @@ import Texts
 /// A page has no powers beyond these routes: what it shows is what they answer.
 package struct ConsoleAPI: Sendable {
     private let responder: any HTTPResponder<ControlContext>
-    private var scope = Visitor.Scope()
+    private var scope = SignedInUser.Scope()
     private var texts = CommandTexts.of(.english)
 
     /// Calls the routes of a responder.
     package init(_ responder: any HTTPResponder<ControlContext>) { self.responder = responder }
 
-    /// The same routes, with what a visitor sees through them, and with their refusals in the reader's language.
-    func limited(to scope: Visitor.Scope, in language: Language) -> ConsoleAPI {
+    /// The same routes, with what a user sees through them, and with their refusals in the reader's language.
+    func limited(to scope: SignedInUser.Scope, in language: Language) -> ConsoleAPI {
         var api = self
         api.scope = scope
         api.texts = CommandTexts.of(language)

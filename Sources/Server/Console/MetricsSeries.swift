@@ -36,14 +36,14 @@ struct MetricsSeries {
     }
 
     /// The chart and its table, the newest row first.
-    func view(_ visit: Visit) -> [String: Any] {
-        let texts = visit.texts
+    func view(_ pageRequest: PageRequest) -> [String: Any] {
+        let texts = pageRequest.texts
         let number = { (name: String, sample: JSONValue) in texts.language.number(Self.figure(name, in: sample)) }
         let title = texts.text("health.history.\(span)")
         let chart = Chart(
             form: .lines,
             labels: samples.map { sample in
-                let time = sample["at"]?.text.flatMap { Timestamp(text: $0) }.map { visit.local($0) }
+                let time = sample["at"]?.text.flatMap { Timestamp(text: $0) }.map { pageRequest.local($0) }
                 return String((time ?? "").dropFirst(11).prefix(5))
             }, series: Self.shown.map { Chart.Series(name: texts.text("health.\($0)"), values: values($0)) })
         let sums = Dictionary(
@@ -56,7 +56,7 @@ struct MetricsSeries {
             "rows": samples.reversed().map { sample in
                 var row: [String: Any] = ["failures": number("storeFailures", sample)]
                 for name in Self.shown + ["waiting", "connected"] { row[name] = number(name, sample) }
-                row["at"] = visit.time(sample["at"]?.text)
+                row["at"] = pageRequest.time(sample["at"]?.text)
                 return row
             },
         ]

@@ -21,22 +21,23 @@ package struct PageRenderer: Sendable {
 
     /// A page with the layout around it.
     func response(
-        _ template: String, visit: Visit, section: String, status: HTTPResponse.Status, _ values: [String: Any]
+        _ template: String, pageRequest: PageRequest, section: String, status: HTTPResponse.Status,
+        _ values: [String: Any]
     ) -> Response {
         var values = values
-        values["t"] = TextsByName(catalogue: visit.texts)
-        values["language"] = visit.texts.language.rawValue
+        values["t"] = TextsByName(catalogue: pageRequest.texts)
+        values["language"] = pageRequest.texts.language.rawValue
         values["languages"] = Language.allCases.map {
-            ["code": $0.rawValue, "name": $0.ownName, "isCurrent": $0 == visit.texts.language] as [String: Any]
+            ["code": $0.rawValue, "name": $0.ownName, "isCurrent": $0 == pageRequest.texts.language] as [String: Any]
         }
-        values["path"] = visit.request.uri.path
-        values["zone"] = visit.texts.text("layout.zone", ["zone": visit.zoneName])
-        values["csrf"] = visit.visitor.formToken
-        values["person"] = visit.visitor.person?.name
-        values["hidesPayloads"] = visit.visitor.person != nil && !visit.visitor.scope.seesPayloads
-        values["navigation"] = Navigation.pages(for: visit.visitor).map {
+        values["path"] = pageRequest.request.uri.path
+        values["zone"] = pageRequest.texts.text("layout.zone", ["zone": pageRequest.zoneName])
+        values["csrf"] = pageRequest.user.formToken
+        values["person"] = pageRequest.user.person?.name
+        values["hidesPayloads"] = pageRequest.user.person != nil && !pageRequest.user.scope.seesPayloads
+        values["navigation"] = Navigation.pages(for: pageRequest.user).map {
             [
-                "path": "/console/\($0.path)", "label": visit.texts.text("layout.\($0.section)"),
+                "path": "/console/\($0.path)", "label": pageRequest.texts.text("layout.\($0.section)"),
                 "isCurrent": $0.section == section,
             ] as [String: Any]
         }
@@ -44,7 +45,7 @@ package struct PageRenderer: Sendable {
             status: status,
             headers: [
                 .contentType: "text/html; charset=utf-8", .cacheControl: "no-store",
-                .contentLanguage: visit.texts.language.rawValue,
+                .contentLanguage: pageRequest.texts.language.rawValue,
             ], body: ResponseBody(byteBuffer: ByteBuffer(string: render(template, values))))
     }
 

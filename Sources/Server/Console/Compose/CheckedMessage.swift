@@ -24,23 +24,23 @@ struct CheckedMessage {
     var target: ComposedTarget { send.target }
 
     /// Asks the routes; nothing is sent.
-    init(_ form: ComposeForm, _ visit: Visit) async throws {
+    init(_ form: ComposeForm, _ pageRequest: PageRequest) async throws {
         self.form = form
         send = ComposedSend(form)
         // A new form is empty; that is no fault yet.
         guard ["key", "title", "body", "silent"].contains(where: { !form[$0].isEmpty }) else { return }
-        try await checkContent(visit)
-        try await estimate(visit)
+        try await checkContent(pageRequest)
+        try await estimate(pageRequest)
     }
 
-    private mutating func checkContent(_ visit: Visit) async throws {
+    private mutating func checkContent(_ pageRequest: PageRequest) async throws {
         let content: JSONValue
         do { content = try message.content() } catch {
             faults.append(error)
             return
         }
         let body = JSONValue.object([.init("content", content)])
-        let answer = try await visit.call(.post, "/v1/payloads/check", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/payloads/check", body: body)
         guard answer.isSuccess else {
             faults.append(
                 ComposeFault(field: message.field(of: answer.json["pointer"]?.text ?? ""), text: answer.message))
@@ -57,9 +57,9 @@ struct CheckedMessage {
                 ComposeFault(
                     field: field, text: "compose.fault.size",
                     values: [
-                        "service": visit.texts.text("compose.service.\(row.service)"),
-                        "bytes": visit.texts.language.number(row.bytes),
-                        "limit": visit.texts.language.number(row.limit),
+                        "service": pageRequest.texts.text("compose.service.\(row.service)"),
+                        "bytes": pageRequest.texts.language.number(row.bytes),
+                        "limit": pageRequest.texts.language.number(row.limit),
                     ]))
         }
     }
@@ -69,11 +69,11 @@ struct CheckedMessage {
         service == "apns" || (service != "voip" && target.expression != nil)
     }
 
-    private mutating func estimate(_ visit: Visit) async throws {
+    private mutating func estimate(_ pageRequest: PageRequest) async throws {
         guard let expression = target.expression, !target.isEmpty else { return }
         let path = "/v1/hubs/\(QueryText.encoded(form.line("hub")))/audience"
         let body = JSONValue.object([.init("expression", .string(expression))])
-        let answer = try await visit.call(.post, path, body: body)
+        let answer = try await pageRequest.call(.post, path, body: body)
         guard answer.isSuccess else {
             let isHub = answer.status == .notFound
             faults.append(ComposeFault(field: isHub ? "hub" : target.field, text: answer.message))
@@ -84,16 +84,16 @@ struct CheckedMessage {
     }
 
     /// The request by which it is sent; `nil` where the form has faults.
-    func request(_ visit: Visit) async throws -> (path: String, body: JSONValue)? {
+    func request(_ pageRequest: PageRequest) async throws -> (path: String, body: JSONValue)? {
         guard let content, let payload = payloads["apns"] else { return nil }
         switch target {
         case .token, .device: return ("/v1/notifications", send.push(payload: payload, now: now))
         case .topic, .condition:
-            let apps = try await visit.json("/v1/apps")["apps"]?.items ?? []
+            let apps = try await pageRequest.json("/v1/apps")["apps"]?.items ?? []
             let app = apps.first { $0["topic"]?.text == form.line("app") } ?? apps.first
             return ("/v1/broadcasts", send.broadcast(payload: payload, team: app?["team"]?.text ?? "", now: now))
         case .person, .expression, .everybody:
-            let at = form.line("when") == "at" ? visit.instant(form.line("at")) ?? form.line("at") : nil
+            let at = form.line("when") == "at" ? pageRequest.instant(form.line("at")) ?? form.line("at") : nil
             return (
                 "/v1/hubs/\(QueryText.encoded(form.line("hub")))/campaigns",
                 send.campaign(content: content, at: at)
@@ -102,8 +102,8 @@ struct CheckedMessage {
     }
 
     /// The preview for templates.
-    func view(_ visit: Visit) -> [String: Any] {
-        let texts = visit.texts
+    func view(_ pageRequest: PageRequest) -> [String: Any] {
+        let texts = pageRequest.texts
         let shown = form.languages.contains(form.line("shown")) ? form.line("shown") : nil
         let app = form.line("app").isEmpty ? texts.text("compose.app") : form.line("app")
         var view: [String: Any] = [
@@ -175,7 +175,7 @@ extension ComposedMessage {
     }
 }
 
-extension Visit {
+extension PageRequest {
     /// A time of a form's field in the reader's zone as an instant of the API; `nil` for other text.
     func instant(_ text: String) -> String? {
         guard let instant = Timestamp(text: text.count == 16 ? text + ":00Z" : text + "Z") else { return nil }

@@ -23,22 +23,22 @@ struct ScreenPreview: Hashable, Sendable {
     var isCut = false
 
     /// The characters of each text that a screen shows, and whether the subtitle is in the title's line.
-    private struct Habits {
+    private struct DisplayLimits {
         var title: Int
         var body: Int
         var joinsSubtitle: Bool
     }
 
-    private static func habits(_ screen: Screen) -> Habits {
+    private static func displayLimits(of screen: Screen) -> DisplayLimits {
         switch screen {
         // The lock screen: a title of one line, a body of four; buttons after a long press.
-        case .iphone: Habits(title: 38, body: 160, joinsSubtitle: false)
+        case .iphone: DisplayLimits(title: 38, body: 160, joinsSubtitle: false)
         // A banner that is not opened: one line each.
-        case .gnome: Habits(title: 46, body: 54, joinsSubtitle: true)
+        case .gnome: DisplayLimits(title: 46, body: 54, joinsSubtitle: true)
         // 300 pixels wide, and 300 high; buttons by the context menu.
-        case .dunst: Habits(title: 42, body: 480, joinsSubtitle: true)
+        case .dunst: DisplayLimits(title: 42, body: 480, joinsSubtitle: true)
         // A notification that is not opened: one line each.
-        case .android: Habits(title: 40, body: 46, joinsSubtitle: true)
+        case .android: DisplayLimits(title: 40, body: 46, joinsSubtitle: true)
         }
     }
 
@@ -46,13 +46,13 @@ struct ScreenPreview: Hashable, Sendable {
     init?(_ message: ComposedMessage, in language: String?, on screen: Screen) {
         guard !message.isSilent else { return nil }
         self.screen = screen
-        let habits = Self.habits(screen)
+        let limits = Self.displayLimits(of: screen)
         let words = message.words(in: language)
         var titles = [words.title, screen == .android ? "" : words.subtitle].filter { !$0.isEmpty }
         // The agent shows title and subtitle in one line, for desktops have one.
-        if habits.joinsSubtitle { titles = titles.isEmpty ? [] : [titles.joined(separator: " - ")] }
-        for title in titles { add(title, most: habits.title) }
-        if !words.body.isEmpty { add(words.body, most: habits.body) }
+        if limits.joinsSubtitle { titles = titles.isEmpty ? [] : [titles.joined(separator: " - ")] }
+        for title in titles { add(title, most: limits.title) }
+        if !words.body.isEmpty { add(words.body, most: limits.body) }
         hiddenButtons = message.actions.count
         hasPicture = !message.media.isEmpty
     }

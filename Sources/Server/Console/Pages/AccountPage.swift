@@ -18,33 +18,34 @@ enum AccountPage {
         HubPage.add(to: routes)
     }
 
-    private static func show(_ visit: Visit) async throws -> Response {
-        let certificates = try await visit.json("/v1/certificates")
+    private static func show(_ pageRequest: PageRequest) async throws -> Response {
+        let certificates = try await pageRequest.json("/v1/certificates")
         let lists: [(part: String, count: Int)] = [
-            ("teams", try await count("/v1/teams", member: "teams", visit)),
-            ("apps", try await count("/v1/apps?limit=1000", member: "apps", visit)),
+            ("teams", try await count("/v1/teams", member: "teams", pageRequest)),
+            ("apps", try await count("/v1/apps?limit=1000", member: "apps", pageRequest)),
             ("certificates", certificates["certificates"]?.items?.filter(isValid).count ?? 0),
-            ("keys", try await count("/v1/keys", member: "keys", visit)),
-            ("devices", try await count("/v1/devices?limit=1000", member: "devices", visit)),
-            ("service-accounts", try await count("/v1/service-accounts", member: "serviceAccounts", visit)),
-            ("enrolment-keys", try await count("/v1/enrolment-keys", member: "enrolmentKeys", visit)),
-            ("hubs", try await count("/v1/hubs", member: "hubs", visit)),
+            ("keys", try await count("/v1/keys", member: "keys", pageRequest)),
+            ("devices", try await count("/v1/devices?limit=1000", member: "devices", pageRequest)),
+            ("service-accounts", try await count("/v1/service-accounts", member: "serviceAccounts", pageRequest)),
+            ("enrolment-keys", try await count("/v1/enrolment-keys", member: "enrolmentKeys", pageRequest)),
+            ("hubs", try await count("/v1/hubs", member: "hubs", pageRequest)),
         ]
         let cards = lists.map { part, count in
             [
-                "name": visit.texts.text("account.\(part).title"),
+                "name": pageRequest.texts.text("account.\(part).title"),
                 "to": part == "devices" ? "/console/devices" : "/console/account/\(part)",
-                "figure": visit.texts.language.number(count), "about": visit.texts.text("account.\(part).about"),
-                "warning": part == "certificates" ? warning(certificates, visit.texts).shown : false,
+                "figure": pageRequest.texts.language.number(count),
+                "about": pageRequest.texts.text("account.\(part).about"),
+                "warning": part == "certificates" ? warning(certificates, pageRequest.texts).shown : false,
             ] as [String: Any]
         }
-        return visit.page(
-            "account", title: visit.texts.text("account.title"), section: "account",
+        return pageRequest.page(
+            "account", title: pageRequest.texts.text("account.title"), section: "account",
             same: SameRequest(path: "/v1/teams", command: "team list"), ["cards": cards])
     }
 
-    private static func count(_ path: String, member: String, _ visit: Visit) async throws -> Int {
-        (try await visit.json(path)[member]?.items ?? []).filter(isValid).count
+    private static func count(_ path: String, member: String, _ pageRequest: PageRequest) async throws -> Int {
+        (try await pageRequest.json(path)[member]?.items ?? []).filter(isValid).count
     }
 
     /// Whether an object was neither revoked nor has ended; those without a state are valid.

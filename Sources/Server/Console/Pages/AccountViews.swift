@@ -11,13 +11,13 @@ enum AccountCell {
     case time(String?)
     case state(String, Outcome.Tone)
 
-    func view(_ visit: Visit) -> [String: Any] {
+    func view(_ pageRequest: PageRequest) -> [String: Any] {
         var view: [String: Any] = ["text": false, "code": false, "link": false, "time": false, "state": false]
         switch self {
         case .text(let text): view["text"] = text.shown
         case .code(let text): view["code"] = text.shown
         case .link(let text, let path): view["link"] = ["words": text, "to": path]
-        case .time(let text): view["time"] = visit.time(text) ?? false
+        case .time(let text): view["time"] = pageRequest.time(text) ?? false
         case .state(let words, let tone):
             view["state"] = ["words": words, "tone": tone.rawValue, "mark": tone.mark]
         }
@@ -57,19 +57,19 @@ struct AccountTable {
     var columns: [String]
     var rows: [(cells: [AccountCell], actions: [Action])]
 
-    func view(_ visit: Visit) -> [String: Any] {
+    func view(_ pageRequest: PageRequest) -> [String: Any] {
         let hasActions = rows.contains { !$0.actions.isEmpty }
         return [
-            "heading": visit.texts.text("\(key).list"),
-            "columns": columns.map { visit.texts.text("account.column.\($0)") }
-                + (hasActions ? [visit.texts.text("account.actions")] : []),
+            "heading": pageRequest.texts.text("\(key).list"),
+            "columns": columns.map { pageRequest.texts.text("account.column.\($0)") }
+                + (hasActions ? [pageRequest.texts.text("account.actions")] : []),
             "rows": rows.map { row in
                 [
-                    "cells": row.cells.map { $0.view(visit) },
-                    "actions": hasActions ? ["list": row.actions.map { $0.view(visit.texts) }] as Any : false,
+                    "cells": row.cells.map { $0.view(pageRequest) },
+                    "actions": hasActions ? ["list": row.actions.map { $0.view(pageRequest.texts) }] as Any : false,
                 ] as [String: Any]
             },
-            "empty": rows.isEmpty ? visit.texts.text("\(key).none") as Any : false,
+            "empty": rows.isEmpty ? pageRequest.texts.text("\(key).none") as Any : false,
         ]
     }
 }
@@ -86,13 +86,13 @@ struct AccountForm {
     var values: [String: String] = [:]
 
     /// - Parameter entered: What was entered and refused; `nil` for a form that was not sent.
-    func view(_ visit: Visit, entered: RefusedForm?) -> [String: Any] {
+    func view(_ pageRequest: PageRequest, entered: RefusedForm?) -> [String: Any] {
         let own = entered.flatMap { $0.action == action ? $0 : nil }
         let fields = fields.map { field in
             let value = own?.fields.first(field.name) ?? own.map { _ in "" } ?? values[field.name] ?? ""
             var view = field.view(
                 value, fault: own?.fault(of: field.name), prefix: key, form: key.replacing(".", with: "-") + "-",
-                visit.texts)
+                pageRequest.texts)
             if let options = choices[field.name] {
                 view["choice"] = [
                     "options": options.map {
@@ -102,10 +102,10 @@ struct AccountForm {
             }
             return view
         }
-        let hint = visit.texts.texts["\(key).hint"]
+        let hint = pageRequest.texts.texts["\(key).hint"]
         return [
-            "heading": visit.texts.text(key), "hint": hint.shown, "fields": fields, "action": action,
-            "button": visit.texts.text("\(key).button"),
+            "heading": pageRequest.texts.text(key), "hint": hint.shown, "fields": fields, "action": action,
+            "button": pageRequest.texts.text("\(key).button"),
         ]
     }
 }

@@ -17,25 +17,25 @@ enum AppPage {
     private static func page(_ topic: String) -> String { "\(AppsPage.path)/\(QueryText.encoded(topic))" }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil
+        _ pageRequest: PageRequest, refused: RefusedForm? = nil
     ) async throws -> Response {
-        let topic = try visit.component("topic")
-        let apps = try await visit.json("/v1/apps?limit=1000")["apps"]?.items ?? []
+        let topic = try pageRequest.component("topic")
+        let apps = try await pageRequest.json("/v1/apps?limit=1000")["apps"]?.items ?? []
         guard let app = apps.first(where: { $0["topic"]?.text == topic }) else {
             throw ControlError(
-                status: .notFound, code: "notFound", message: visit.texts.text("account.app.unknown"))
+                status: .notFound, code: "notFound", message: pageRequest.texts.text("account.app.unknown"))
         }
         let facts = AccountTable(
             key: "account.app", columns: ["app", "team", "push"],
             rows: [
                 (
-                    [.code(topic), .code(app["team"]?.text), AppsPage.capability(app, visit.texts)],
+                    [.code(topic), .code(app["team"]?.text), AppsPage.capability(app, pageRequest.texts)],
                     [.init(key: "remove", object: topic, path: "\(page(topic))/remove")]
                 )
             ])
-        let credentials = try await credentials(of: app, visit)
-        let webhook = try await WebhookView(visit, root: JSONValue.path("apps", topic), page: page(topic))
-        return visit.account(
+        let credentials = try await credentials(of: app, pageRequest)
+        let webhook = try await WebhookView(pageRequest, root: JSONValue.path("apps", topic), page: page(topic))
+        return pageRequest.account(
             "account.app", title: app["name"]?.text ?? topic, tables: [facts, credentials] + webhook.tables,
             forms: [form(app, page(topic)), webhook.form], refused: refused, back: AppsPage.path,
             same: SameRequest(path: "/v1/apps?name=\(QueryText.encoded(topic))", command: "app show \(topic)"))
@@ -57,12 +57,12 @@ enum AppPage {
     }
 
     /// The keys of the app's team, and the certificates of the app.
-    private static func credentials(of app: JSONValue, _ visit: Visit) async throws -> AccountTable {
-        let keys = (try await visit.json("/v1/keys")["keys"]?.items ?? []).filter { $0["team"] == app["team"] }
-        let certificates = (try await visit.json("/v1/certificates")["certificates"]?.items ?? []).filter {
+    private static func credentials(of app: JSONValue, _ pageRequest: PageRequest) async throws -> AccountTable {
+        let keys = (try await pageRequest.json("/v1/keys")["keys"]?.items ?? []).filter { $0["team"] == app["team"] }
+        let certificates = (try await pageRequest.json("/v1/certificates")["certificates"]?.items ?? []).filter {
             $0["app"] == app["topic"] && $0["state"]?.text == "valid"
         }
-        let texts = visit.texts
+        let texts = pageRequest.texts
         return AccountTable(
             key: "account.app.credentials", columns: ["credential", "id", "validity"],
             rows: keys.map { key in
@@ -83,51 +83,51 @@ enum AppPage {
                 })
     }
 
-    private static func change(_ visit: Visit) async throws -> Response {
-        let topic = try visit.component("topic")
-        let form = try await visit.form()
+    private static func change(_ pageRequest: PageRequest) async throws -> Response {
+        let topic = try pageRequest.component("topic")
+        let form = try await pageRequest.form()
         let body = JSONValue.document([
             ("name", .string(form.text("name") ?? "")), ("limit", form.number("limit")),
             ("overflow", form.string("overflow")), ("push", .boolean(form.text("push") != nil)),
         ])
-        let answer = try await visit.call(.patch, JSONValue.path("apps", topic), body: body)
+        let answer = try await pageRequest.call(.patch, JSONValue.path("apps", topic), body: body)
         guard answer.isSuccess else {
-            return try await show(visit, refused: RefusedForm(action: page(topic), fields: form, answer: answer))
+            return try await show(pageRequest, refused: RefusedForm(action: page(topic), fields: form, answer: answer))
         }
-        return visit.redirect(to: page(topic), after: "app.saved")
+        return pageRequest.redirect(to: page(topic), after: "app.saved")
     }
 
-    private static func ask(_ visit: Visit) throws -> Response {
-        let topic = try visit.component("topic")
-        return visit.confirmation(
+    private static func ask(_ pageRequest: PageRequest) throws -> Response {
+        let topic = try pageRequest.component("topic")
+        return pageRequest.confirmation(
             "account.apps.remove", object: topic, back: page(topic), isTyped: true,
             same: SameRequest(method: "DELETE", path: JSONValue.path("apps", topic), command: "app remove \(topic)"))
     }
 
-    private static func remove(_ visit: Visit) async throws -> Response {
-        let topic = try visit.component("topic")
-        guard try await visit.form().text("typed") == topic else {
-            return visit.confirmation(
+    private static func remove(_ pageRequest: PageRequest) async throws -> Response {
+        let topic = try pageRequest.component("topic")
+        guard try await pageRequest.form().text("typed") == topic else {
+            return pageRequest.confirmation(
                 "account.apps.remove", object: topic, back: page(topic), isTyped: true,
-                fault: visit.texts.text("account.confirm.differs", ["object": topic]),
+                fault: pageRequest.texts.text("account.confirm.differs", ["object": topic]),
                 same: SameRequest(
                     method: "DELETE", path: JSONValue.path("apps", topic), command: "app remove \(topic)"))
         }
-        _ = try await visit.change(.delete, JSONValue.path("apps", topic))
-        return visit.redirect(to: AppsPage.path, after: "apps.removed", of: topic)
+        _ = try await pageRequest.change(.delete, JSONValue.path("apps", topic))
+        return pageRequest.redirect(to: AppsPage.path, after: "apps.removed", of: topic)
     }
 
-    private static func setWebhook(_ visit: Visit) async throws -> Response {
-        let topic = try visit.component("topic")
-        let form = try await visit.form()
+    private static func setWebhook(_ pageRequest: PageRequest) async throws -> Response {
+        let topic = try pageRequest.component("topic")
+        let form = try await pageRequest.form()
         let path = JSONValue.path("apps", topic, rest: "/webhook")
         let body = JSONValue.document([("url", form.string("url"))])
-        let answer = try await visit.call(.put, path, body: body)
+        let answer = try await pageRequest.call(.put, path, body: body)
         guard answer.isSuccess, let secret = answer.json["secret"]?.text else {
             return try await show(
-                visit, refused: RefusedForm(action: "\(page(topic))/webhook", fields: form, answer: answer))
+                pageRequest, refused: RefusedForm(action: "\(page(topic))/webhook", fields: form, answer: answer))
         }
-        return visit.secrets(
+        return pageRequest.secrets(
             "account.webhook", object: topic, [AccountSecret(name: "account.secret.webhook", text: secret)],
             back: page(topic),
             same: SameRequest(
@@ -135,10 +135,10 @@ enum AppPage {
                 command: "app webhook set \(topic) --url \(SameRequest.quoted(form.text("url") ?? ""))"))
     }
 
-    private static func removeWebhook(_ visit: Visit) async throws -> Response {
-        let topic = try visit.component("topic")
-        _ = try await visit.change(.delete, JSONValue.path("apps", topic, rest: "/webhook"))
-        return visit.redirect(to: page(topic), after: "webhook.removed")
+    private static func removeWebhook(_ pageRequest: PageRequest) async throws -> Response {
+        let topic = try pageRequest.component("topic")
+        _ = try await pageRequest.change(.delete, JSONValue.path("apps", topic, rest: "/webhook"))
+        return pageRequest.redirect(to: page(topic), after: "webhook.removed")
     }
 }
 
@@ -150,8 +150,8 @@ struct WebhookView {
     /// - Parameters:
     ///   - root: The address of the app or the hub in the API.
     ///   - page: Its page.
-    init(_ visit: Visit, root: String, page: String) async throws {
-        let answer = try await visit.call(.get, "\(root)/webhook")
+    init(_ pageRequest: PageRequest, root: String, page: String) async throws {
+        let answer = try await pageRequest.call(.get, "\(root)/webhook")
         var values: [String: String] = [:]
         var tables: [AccountTable] = []
         if answer.isSuccess {
@@ -166,7 +166,7 @@ struct WebhookView {
                             [.init(key: "remove", object: url, path: "\(page)/webhook/remove", isForm: true)]
                         )
                     ]))
-            let answers = try await visit.call(.get, "\(root)/webhook/answers").json["answers"]?.items ?? []
+            let answers = try await pageRequest.call(.get, "\(root)/webhook/answers").json["answers"]?.items ?? []
             tables.append(
                 AccountTable(
                     key: "account.webhook.answers", columns: ["at", "answer"],

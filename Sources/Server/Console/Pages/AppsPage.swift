@@ -14,8 +14,8 @@ enum AppsPage {
         routes.post("account/apps") { try await create($0) }
     }
 
-    static func show(_ visit: Visit, refused: RefusedForm? = nil) async throws -> Response {
-        let apps = try await visit.json("/v1/apps?limit=1000")["apps"]?.items ?? []
+    static func show(_ pageRequest: PageRequest, refused: RefusedForm? = nil) async throws -> Response {
+        let apps = try await pageRequest.json("/v1/apps?limit=1000")["apps"]?.items ?? []
         let table = AccountTable(
             key: "account.apps", columns: ["app", "name", "team", "push"],
             rows: apps.map { app in
@@ -23,7 +23,7 @@ enum AppsPage {
                 return (
                     [
                         .link(topic, to: "\(path)/\(QueryText.encoded(topic))"), .text(app["name"]?.text),
-                        .code(app["team"]?.text), capability(app, visit.texts),
+                        .code(app["team"]?.text), capability(app, pageRequest.texts),
                     ], []
                 )
             })
@@ -33,8 +33,8 @@ enum AppsPage {
                 FormField(name: "topic"), FormField(name: "team", kind: .choice([])), FormField(name: "name"),
                 FormField(name: "limit", kind: .line(type: "number")),
                 FormField(name: "overflow", kind: .choice(overflows)),
-            ], choices: ["team": try await visit.teamOptions()], values: ["limit": "1000"])
-        return visit.account(
+            ], choices: ["team": try await pageRequest.teamOptions()], values: ["limit": "1000"])
+        return pageRequest.account(
             "account.apps", tables: [table], forms: [form], refused: refused,
             same: SameRequest(path: "/v1/apps", command: "app list"))
     }
@@ -45,16 +45,16 @@ enum AppsPage {
             ? .state(texts.text("account.push.on"), .good) : .state(texts.text("account.push.off"), .warn)
     }
 
-    private static func create(_ visit: Visit) async throws -> Response {
-        let form = try await visit.form()
+    private static func create(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.form()
         let body = JSONValue.document([
             ("topic", form.string("topic")), ("team", form.string("team")), ("name", form.string("name")),
             ("limit", form.number("limit")), ("overflow", form.string("overflow")),
         ])
-        let answer = try await visit.call(.post, "/v1/apps", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/apps", body: body)
         guard answer.isSuccess, let topic = answer.json["topic"]?.text else {
-            return try await show(visit, refused: RefusedForm(action: path, fields: form, answer: answer))
+            return try await show(pageRequest, refused: RefusedForm(action: path, fields: form, answer: answer))
         }
-        return visit.redirect(to: "\(path)/\(QueryText.encoded(topic))")
+        return pageRequest.redirect(to: "\(path)/\(QueryText.encoded(topic))")
     }
 }

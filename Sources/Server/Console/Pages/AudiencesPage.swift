@@ -7,18 +7,18 @@ import Texts
 /// The audience of an expression: its size, ten of it, or the fault at its character; `POST /v1/hubs/{hub}/audience` as a page.
 enum AudiencesPage {
     static func add(to routes: ConsoleRoutes) {
-        routes.get("audiences") { try await show(HubVisit($0)) }
+        routes.get("audiences") { try await show(HubPageRequest($0)) }
     }
 
-    private static func show(_ hub: HubVisit) async throws -> Response {
-        let texts = hub.visit.texts
-        let given = hub.visit.query.first("expression")
+    private static func show(_ hub: HubPageRequest) async throws -> Response {
+        let texts = hub.pageRequest.texts
+        let given = hub.pageRequest.query.first("expression")
         let expression = given ?? ""
         var values: [String: Any] = ["expression": expression]
         var (same, status): (SameRequest?, HTTPResponse.Status) = (nil, .ok)
         if given != nil {
             let body = JSONValue.object([.init("expression", .string(expression))])
-            let answer = try await hub.visit.call(.post, "\(hub.root)/audience", body: body)
+            let answer = try await hub.pageRequest.call(.post, "\(hub.root)/audience", body: body)
             status = answer.status
             if answer.isSuccess {
                 values["audience"] = view(answer.json, expression: expression, hub)
@@ -32,8 +32,8 @@ enum AudiencesPage {
             status: status, values)
     }
 
-    private static func view(_ answer: JSONValue, expression: String, _ hub: HubVisit) -> [String: Any] {
-        let texts = hub.visit.texts
+    private static func view(_ answer: JSONValue, expression: String, _ hub: HubPageRequest) -> [String: Any] {
+        let texts = hub.pageRequest.texts
         func count(_ name: String) -> Int { Int(answer[name]?.integer ?? 0) }
         return [
             "count": texts.text("audiences.count", count: count("count")),

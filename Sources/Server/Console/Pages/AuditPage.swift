@@ -16,20 +16,20 @@ enum AuditPage {
     }
 
     /// The query of a page: the filters as the reader gave them.
-    private static func page(_ visit: Visit) -> QueryText {
+    private static func page(_ pageRequest: PageRequest) -> QueryText {
         var query = QueryText()
-        for name in filters { query.add(name, visit.query.first(name)?.trimmingCharacters(in: .whitespaces)) }
+        for name in filters { query.add(name, pageRequest.query.first(name)?.trimmingCharacters(in: .whitespaces)) }
         return query
     }
 
     /// The query of the API for the filters of a page. The days are those of the reader's zone.
-    private static func query(_ visit: Visit) -> QueryText {
+    private static func query(_ pageRequest: PageRequest) -> QueryText {
         var query = QueryText()
         for name in filters {
-            let text = visit.query.first(name)?.trimmingCharacters(in: .whitespaces) ?? ""
+            let text = pageRequest.query.first(name)?.trimmingCharacters(in: .whitespaces) ?? ""
             switch name {
-            case "from": query.add(name, instant(text, daysLater: 0, visit))
-            case "to": query.add(name, instant(text, daysLater: 1, visit))
+            case "from": query.add(name, instant(text, daysLater: 0, pageRequest))
+            case "to": query.add(name, instant(text, daysLater: 1, pageRequest))
             default: query.add(name, text)
             }
         }
@@ -37,38 +37,38 @@ enum AuditPage {
     }
 
     /// The beginning of a day; a text that is no day stays, and the API says what is wrong with it.
-    private static func instant(_ day: String, daysLater: Int64, _ visit: Visit) -> String {
+    private static func instant(_ day: String, daysLater: Int64, _ pageRequest: PageRequest) -> String {
         guard let midnight = Timestamp(text: "\(day)T00:00:00Z") else { return day }
         let begin = midnight.adding(milliseconds: daysLater * 86_400_000)
         let date = Date(timeIntervalSince1970: Double(begin.rawValue / 1000))
-        return begin.adding(milliseconds: Int64(-1000 * visit.zone.secondsFromGMT(for: date))).description
+        return begin.adding(milliseconds: Int64(-1000 * pageRequest.zone.secondsFromGMT(for: date))).description
     }
 
-    private static func list(_ visit: Visit) async throws -> Response {
-        let page = page(visit)
-        var query = query(visit)
+    private static func list(_ pageRequest: PageRequest) async throws -> Response {
+        let page = page(pageRequest)
+        var query = query(pageRequest)
         let filtered = query
         query.add("limit", String(limit))
-        query.add("after", visit.query.first("after"))
-        let answer = try await visit.json("/v1/audit\(query.text)")
+        query.add("after", pageRequest.query.first("after"))
+        let answer = try await pageRequest.json("/v1/audit\(query.text)")
         let entries = answer["entries"]?.items ?? []
         var values: [String: Any] = [
-            "rows": entries.map { row($0, visit) }, "origins": origins(visit),
+            "rows": entries.map { row($0, pageRequest) }, "origins": origins(pageRequest),
             "filter": Dictionary(
-                filters.map { ($0, visit.query.first($0) ?? "") }, uniquingKeysWith: { first, _ in first }),
-            "empty": visit.texts.text(page.text.isEmpty ? "audit.empty" : "audit.empty.filtered"),
+                filters.map { ($0, pageRequest.query.first($0) ?? "") }, uniquingKeysWith: { first, _ in first }),
+            "empty": pageRequest.texts.text(page.text.isEmpty ? "audit.empty" : "audit.empty.filtered"),
             "csv": exportPath(page, "csv"), "jsonl": exportPath(page, "jsonl"),
         ]
-        if visit.query.first("after") != nil { values["newest"] = "/console/audit\(page.text)" }
+        if pageRequest.query.first("after") != nil { values["newest"] = "/console/audit\(page.text)" }
         if let next = answer["next"]?.text {
             var older = page
             older.add("after", next)
             values["older"] = "/console/audit\(older.text)"
-            if entries.count < limit { values["more"] = visit.texts.text("audit.more", ["count": "2000"]) }
+            if entries.count < limit { values["more"] = pageRequest.texts.text("audit.more", ["count": "2000"]) }
         }
-        return visit.page(
-            "audit", title: visit.texts.text("audit.title"), section: "audit",
-            same: SameRequest(path: "/v1/audit\(filtered.text)", command: command(visit)), values)
+        return pageRequest.page(
+            "audit", title: pageRequest.texts.text("audit.title"), section: "audit",
+            same: SameRequest(path: "/v1/audit\(filtered.text)", command: command(pageRequest)), values)
     }
 
     private static func exportPath(_ page: QueryText, _ format: String) -> String {
@@ -77,26 +77,26 @@ enum AuditPage {
         return "/console/audit/export\(query.text)"
     }
 
-    private static func command(_ visit: Visit) -> String {
+    private static func command(_ pageRequest: PageRequest) -> String {
         ["action", "object", "actor"].reduce("audit") { command, name in
-            guard let value = visit.query.first(name), !value.isEmpty else { return command }
+            guard let value = pageRequest.query.first(name), !value.isEmpty else { return command }
             return command + " --\(name) \(SameRequest.quoted(value))"
         }
     }
 
-    private static func origins(_ visit: Visit) -> [[String: Any]] {
-        let chosen = visit.query.first("origin") ?? ""
+    private static func origins(_ pageRequest: PageRequest) -> [[String: Any]] {
+        let chosen = pageRequest.query.first("origin") ?? ""
         return ([""] + AuditOrigin.allCases.map(\.rawValue)).map {
             [
-                "value": $0, "label": visit.texts.text($0.isEmpty ? "inbox.any" : "audit.origin.\($0)"),
+                "value": $0, "label": pageRequest.texts.text($0.isEmpty ? "inbox.any" : "audit.origin.\($0)"),
                 "isChosen": $0 == chosen,
             ]
         }
     }
 
     /// The view of an entry.
-    private static func row(_ entry: JSONValue, _ visit: Visit) -> [String: Any] {
-        func name(_ list: String, _ word: String) -> String { visit.texts.text("audit.\(list).\(word)") }
+    private static func row(_ entry: JSONValue, _ pageRequest: PageRequest) -> [String: Any] {
+        func name(_ list: String, _ word: String) -> String { pageRequest.texts.text("audit.\(list).\(word)") }
         let outcome = entry["outcome"]?.text ?? "unknown"
         let isDone = outcome == AuditOutcome.done.rawValue
         let kind = entry["actor"]?["kind"]?.text ?? ""
@@ -106,7 +106,7 @@ enum AuditPage {
             "outcome": name("outcome", outcome), "tone": isDone ? "good" : "warn", "mark": isDone ? "✓" : "!",
             "kind": name("actor", kind),
         ]
-        row["at"] = visit.time(entry["at"]?.text)
+        row["at"] = pageRequest.time(entry["at"]?.text)
         row["team"] = entry["team"]?.text
         // The name of the console and of development is their kind.
         if !["console", "development"].contains(kind) { row["actor"] = entry["actor"]?["name"]?.text }
@@ -117,13 +117,13 @@ enum AuditPage {
     }
 
     /// The entries of the filters as a file, as the API exports them.
-    private static func export(_ visit: Visit) async throws -> Response {
-        var query = query(visit)
-        query.add("format", visit.query.first("format"))
+    private static func export(_ pageRequest: PageRequest) async throws -> Response {
+        var query = query(pageRequest)
+        query.add("format", pageRequest.query.first("format"))
         let path = "/v1/audit/export\(query.text)"
-        let response = try await visit.api.respond(.get, path, in: visit.context)
+        let response = try await pageRequest.api.respond(.get, path, in: pageRequest.context)
         // A refusal is shown as a page; the same request as JSON says why.
-        if response.status != .ok { _ = try await visit.json(path) }
+        if response.status != .ok { _ = try await pageRequest.json(path) }
         return response
     }
 }

@@ -7,12 +7,12 @@ import Texts
 /// The page of a campaign: its state, its funnel as it grows, its recipients, and what can be done with it.
 enum CampaignPage {
     static func add(to routes: ConsoleRoutes) {
-        routes.get("campaigns/:id") { try await show(HubVisit($0)) }
-        routes.get("campaigns/:id/live") { try await live(HubVisit($0)) }
-        routes.get("campaigns/:id/recipients") { try await recipients(HubVisit($0)) }
-        routes.get("campaigns/:id/export") { try await export(HubVisit($0)) }
+        routes.get("campaigns/:id") { try await show(HubPageRequest($0)) }
+        routes.get("campaigns/:id/live") { try await live(HubPageRequest($0)) }
+        routes.get("campaigns/:id/recipients") { try await recipients(HubPageRequest($0)) }
+        routes.get("campaigns/:id/export") { try await export(HubPageRequest($0)) }
         for verb in ["pause", "resume", "cancel", "withdraw"] {
-            routes.post("campaigns/:id/\(verb)") { try await change(HubVisit($0), verb) }
+            routes.post("campaigns/:id/\(verb)") { try await change(HubPageRequest($0), verb) }
         }
     }
 
@@ -20,8 +20,8 @@ enum CampaignPage {
 
     // MARK: The page
 
-    private static func show(_ hub: HubVisit) async throws -> Response {
-        let (id, texts) = (try hub.parameter("id"), hub.visit.texts)
+    private static func show(_ hub: HubPageRequest) async throws -> Response {
+        let (id, texts) = (try hub.parameter("id"), hub.pageRequest.texts)
         let path = hub.path("campaigns", id)
         let campaign = try await hub.json(path)
         let report = try await hub.json("\(path)/report")
@@ -50,7 +50,7 @@ enum CampaignPage {
             same: SameRequest(path: "\(path)/report", command: "hub campaign show \(hub.hub) \(id)"), values)
     }
 
-    private static func facts(_ campaign: JSONValue, _ hub: HubVisit) -> [String: Any] {
+    private static func facts(_ campaign: JSONValue, _ hub: HubPageRequest) -> [String: Any] {
         let audience = campaign["audience"]?.text ?? ""
         var facts: [String: Any] = [
             "id": campaign["id"]?.text ?? "", "audience": String?(audience).shown,
@@ -62,16 +62,16 @@ enum CampaignPage {
                 ).indented : false,
         ]
         for name in ["enqueuedAt", "dueAt", "startedAt", "endedAt"] {
-            facts[name] = hub.visit.time(campaign[name]?.text)
+            facts[name] = hub.pageRequest.time(campaign[name]?.text)
         }
         return facts
     }
 
-    private static func actions(_ state: CampaignState, path: String, _ hub: HubVisit) -> [[String: Any]] {
+    private static func actions(_ state: CampaignState, path: String, _ hub: HubPageRequest) -> [[String: Any]] {
         let verbs = [("pause", state.canPause), ("resume", state.canResume), ("cancel", !state.isFinal)]
-        return verbs.filter { $0.1 && hub.visit.may("POST campaigns/:id/\($0.0)") }.map { verb, _ in
+        return verbs.filter { $0.1 && hub.pageRequest.may("POST campaigns/:id/\($0.0)") }.map { verb, _ in
             [
-                "path": hub.link("\(path)/\(verb)"), "label": hub.visit.texts.text("campaign.\(verb)"),
+                "path": hub.link("\(path)/\(verb)"), "label": hub.pageRequest.texts.text("campaign.\(verb)"),
                 "isDanger": verb == "cancel",
             ]
         }
@@ -79,33 +79,33 @@ enum CampaignPage {
 
     // MARK: Changes
 
-    private static func change(_ hub: HubVisit, _ verb: String) async throws -> Response {
+    private static func change(_ hub: HubPageRequest, _ verb: String) async throws -> Response {
         let id = try hub.parameter("id")
         let answer = try await hub.change(.post, hub.path("campaigns", id, rest: "/\(verb)"))
         let here = "campaigns/\(QueryText.encoded(id))"
         if let count = answer["withdrawn"]?.integer {
-            return hub.visit.redirect(to: hub.link(here, [("withdrawn", String(count))]))
+            return hub.pageRequest.redirect(to: hub.link(here, [("withdrawn", String(count))]))
         }
-        return hub.visit.redirect(to: hub.link(here, [("notice", verb)]))
+        return hub.pageRequest.redirect(to: hub.link(here, [("notice", verb)]))
     }
 
     // MARK: The report as it grows
 
-    private static func live(_ hub: HubVisit) async throws -> Response {
-        let visit = hub.visit
-        var response = try await visit.api.respond(
-            .get, hub.path("campaigns", try hub.parameter("id"), rest: "/live"), in: visit.context)
+    private static func live(_ hub: HubPageRequest) async throws -> Response {
+        let pageRequest = hub.pageRequest
+        var response = try await pageRequest.api.respond(
+            .get, hub.path("campaigns", try hub.parameter("id"), rest: "/live"), in: pageRequest.context)
         guard response.status == .ok else { return response }
         let inner = response.body
         response.body = ResponseBody { writer in
             try await inner.write(
-                EventConverter(writer: writer) { name, report in name == "report" ? events(report, visit) : "" })
+                EventConverter(writer: writer) { name, report in name == "report" ? events(report, pageRequest) : "" })
         }
         return response
     }
 
-    private static func events(_ report: JSONValue, _ visit: Visit) -> String {
-        let texts = visit.texts
+    private static func events(_ report: JSONValue, _ pageRequest: PageRequest) -> String {
+        let texts = pageRequest.texts
         let state = CampaignReport.state(CampaignState(report["state"]?.text ?? ""), texts)
         let fragments: [(String, String, [String: Any])] = [
             ("state", "campaign-state", state),
@@ -113,7 +113,7 @@ enum CampaignPage {
             ("ends", "campaign-ends", ["ends": CampaignReport.ends(report, texts)]),
         ]
         let events = fragments.map { id, template, values in
-            EventConverter.fragment(id, visit.pages.fragment(template, texts: texts, values))
+            EventConverter.fragment(id, pageRequest.pages.fragment(template, texts: texts, values))
         }
         // Nothing more arrives, and the browser is told not to connect again.
         return events.joined() + (CampaignReport.isOver(report) ? "event: end\ndata: {}\n\n" : "")
@@ -121,12 +121,12 @@ enum CampaignPage {
 
     // MARK: Recipients
 
-    private static func recipients(_ hub: HubVisit) async throws -> Response {
-        let (id, texts) = (try hub.parameter("id"), hub.visit.texts)
+    private static func recipients(_ hub: HubPageRequest) async throws -> Response {
+        let (id, texts) = (try hub.parameter("id"), hub.pageRequest.texts)
         let path = hub.path("campaigns", id)
         let campaign = try await hub.json(path)
         var query = QueryText()
-        query.add("limit", String(HubVisit.limit))
+        query.add("limit", String(HubPageRequest.limit))
         query.add("cursor", hub.field("cursor"))
         let answer = try await hub.json("\(path)/recipients\(query.text)")
         let here = "campaigns/\(QueryText.encoded(id))"
@@ -143,11 +143,11 @@ enum CampaignPage {
             same: SameRequest(path: "\(path)/recipients\(query.text)"), values)
     }
 
-    private static func export(_ hub: HubVisit) async throws -> Response {
+    private static func export(_ hub: HubPageRequest) async throws -> Response {
         let format = hub.field("format") == "csv" ? "csv" : "jsonl"
         let id = try hub.parameter("id")
-        let response = try await hub.visit.api.respond(
-            .get, hub.path("campaigns", id, rest: "/export?format=\(format)"), in: hub.visit.context)
+        let response = try await hub.pageRequest.api.respond(
+            .get, hub.path("campaigns", id, rest: "/export?format=\(format)"), in: hub.pageRequest.context)
         return response.asFile("recipients.\(format)")
     }
 }

@@ -7,19 +7,19 @@ import Texts
 /// The plan of a campaign: a form that previews it, tries it on test devices, and begins it.
 enum CampaignPlanPage {
     static func add(to routes: ConsoleRoutes) {
-        routes.get("campaigns/new") { visit in
-            let hub = try await HubVisit(visit)
+        routes.get("campaigns/new") { pageRequest in
+            let hub = try await HubPageRequest(pageRequest)
             let key = String(UInt64.random(in: 0...UInt64.max), radix: 16)
             return show(CampaignForm(audience: hub.field("audience")), key: key, hub)
         }
-        routes.post("campaigns/new") { try await plan(HubVisit($0)) }
+        routes.post("campaigns/new") { try await plan(HubPageRequest($0)) }
     }
 
-    private static func plan(_ hub: HubVisit) async throws -> Response {
-        let fields = try await hub.visit.request.form()
+    private static func plan(_ hub: HubPageRequest) async throws -> Response {
+        let fields = try await hub.pageRequest.request.form()
         let key = fields.first("key") ?? ""
         var form = CampaignForm(fields)
-        guard let document = form.document(hub.visit.texts, instant: hub.visit.instant(ofLocal:)) else {
+        guard let document = form.document(hub.pageRequest.texts, instant: hub.pageRequest.instant(ofLocal:)) else {
             return show(form, key: key, hub, status: .badRequest)
         }
         switch fields.first("do") {
@@ -30,28 +30,28 @@ enum CampaignPlanPage {
     }
 
     private static func show(
-        _ form: CampaignForm, key: String, _ hub: HubVisit, document: JSONValue? = nil,
+        _ form: CampaignForm, key: String, _ hub: HubPageRequest, document: JSONValue? = nil,
         status: HTTPResponse.Status = .ok, _ more: [String: Any] = [:]
     ) -> Response {
         var values = more
-        values["groups"] = form.view(hub.visit.texts)
+        values["groups"] = form.view(hub.pageRequest.texts)
         values["key"] = key
         values["action"] = hub.link("campaigns/new")
         values["document"] = (document?.indented).shown
-        if !form.faults.isEmpty { values["fault"] = hub.visit.texts.text("campaign.fault") }
+        if !form.faults.isEmpty { values["fault"] = hub.pageRequest.texts.text("campaign.fault") }
         let same = document.map {
             SameRequest(
                 method: "POST", path: "\(hub.root)/campaigns", body: $0.json,
                 command: "hub campaign create \(hub.hub) --document campaign.json")
         }
         return hub.page(
-            "campaign-plan", title: hub.visit.texts.text("campaign.plan.title"), part: "campaigns",
+            "campaign-plan", title: hub.pageRequest.texts.text("campaign.plan.title"), part: "campaigns",
             section: "campaigns", same: same, status: status, values)
     }
 
     /// The form again with what the API refused.
     private static func refused(
-        _ answer: ConsoleAPI.Answer, _ form: CampaignForm, key: String, _ hub: HubVisit
+        _ answer: ConsoleAPI.Answer, _ form: CampaignForm, key: String, _ hub: HubPageRequest
     ) -> Response {
         var form = form
         let message = form.note(answer)
@@ -61,22 +61,22 @@ enum CampaignPlanPage {
     // MARK: Begin
 
     private static func begin(
-        _ document: JSONValue, _ form: CampaignForm, key: String, _ hub: HubVisit
+        _ document: JSONValue, _ form: CampaignForm, key: String, _ hub: HubPageRequest
     ) async throws -> Response {
         var headers = HTTPFields()
         // A form that is sent twice begins one campaign.
         if let name = HTTPField.Name("Idempotency-Key"), !key.isEmpty { headers[name] = key }
-        let answer = try await hub.visit.call(.post, "\(hub.root)/campaigns", body: document, headers: headers)
+        let answer = try await hub.pageRequest.call(.post, "\(hub.root)/campaigns", body: document, headers: headers)
         guard answer.isSuccess, let id = answer.json["id"]?.text else { return refused(answer, form, key: key, hub) }
-        return hub.visit.redirect(to: hub.link("campaigns/\(QueryText.encoded(id))", [("notice", "begun")]))
+        return hub.pageRequest.redirect(to: hub.link("campaigns/\(QueryText.encoded(id))", [("notice", "begun")]))
     }
 
     // MARK: Test
 
     private static func test(
-        _ document: JSONValue, _ form: CampaignForm, key: String, _ hub: HubVisit
+        _ document: JSONValue, _ form: CampaignForm, key: String, _ hub: HubPageRequest
     ) async throws -> Response {
-        let answer = try await hub.visit.call(.post, "\(hub.root)/campaigns/test", body: document.tested)
+        let answer = try await hub.pageRequest.call(.post, "\(hub.root)/campaigns/test", body: document.tested)
         guard answer.isSuccess else { return refused(answer, form, key: key, hub) }
         let results = (answer.json["trials"]?.items ?? []).flatMap { trial in
             (trial["results"]?.items ?? []).map {
@@ -93,31 +93,31 @@ enum CampaignPlanPage {
     // MARK: Preview
 
     private static func preview(
-        _ document: JSONValue, _ form: CampaignForm, key: String, _ hub: HubVisit
+        _ document: JSONValue, _ form: CampaignForm, key: String, _ hub: HubPageRequest
     ) async throws -> Response {
         let expression = JSONValue.object([.init("expression", document["audience"] ?? .string(""))])
-        let audience = try await hub.visit.call(.post, "\(hub.root)/audience", body: expression)
+        let audience = try await hub.pageRequest.call(.post, "\(hub.root)/audience", body: expression)
         guard audience.isSuccess else {
             var form = form
             form.note(expression: audience.message)
             return show(form, key: key, hub, status: audience.status)
         }
-        let texts = hub.visit.texts
+        let texts = hub.pageRequest.texts
         let count = audience.json[document["properties"] == nil ? "contents" : "templates"]?.integer ?? 0
         let sample = (audience.json["sample"]?.items ?? []).compactMap(\.text)
         var preview: [String: Any] = ["estimate": texts.text("campaign.estimate", count: Int(count))]
         if let id = form.value("installation") ?? sample.first {
             var asked = document
             asked.set("installationId", .string(id))
-            let answer = try await hub.visit.call(.post, "\(hub.root)/campaigns/preview", body: asked)
+            let answer = try await hub.pageRequest.call(.post, "\(hub.root)/campaigns/preview", body: asked)
             guard answer.isSuccess else { return refused(answer, form, key: key, hub) }
             preview.merge(view(answer.json, id: id, hub)) { $1 }
         }
         return show(form, key: key, hub, document: document, ["preview": preview])
     }
 
-    private static func view(_ answer: JSONValue, id: String, _ hub: HubVisit) -> [String: Any] {
-        let texts = hub.visit.texts
+    private static func view(_ answer: JSONValue, id: String, _ hub: HubPageRequest) -> [String: Any] {
+        let texts = hub.pageRequest.texts
         let most = answer["mostBytes"]?.integer
         var view: [String: Any] = [
             "of": texts.text("campaign.preview.of", ["id": id]),
@@ -133,8 +133,8 @@ enum CampaignPlanPage {
                 ] as [String: Any]
             },
         ]
-        view["comesAt"] = hub.visit.time(answer["comesAt"]?.text)
-        view["quietUntil"] = hub.visit.time(answer["quietUntil"]?.text)
+        view["comesAt"] = hub.pageRequest.time(answer["comesAt"]?.text)
+        view["quietUntil"] = hub.pageRequest.time(answer["quietUntil"]?.text)
         return view
     }
 }

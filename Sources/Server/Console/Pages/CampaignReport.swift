@@ -64,8 +64,8 @@ enum CampaignReport {
     private static let shownSteps = ["targeted", "accepted", "delivered", "presented", "opened"]
 
     /// A recipient as a row, with the reason of its end.
-    static func recipient(_ item: JSONValue, _ hub: HubVisit) -> [String: Any] {
-        let (texts, end) = (hub.visit.texts, item["end"]?.text ?? "")
+    static func recipient(_ item: JSONValue, _ hub: HubPageRequest) -> [String: Any] {
+        let (texts, end) = (hub.pageRequest.texts, item["end"]?.text ?? "")
         let id = item["installationId"]?.text ?? ""
         let (outcome, reason) = (item["outcome"]?.text, item["reason"]?.text)
         let tone = tone(of: end)
@@ -79,8 +79,8 @@ enum CampaignReport {
             // Other push services' ids are in no inventory of this server.
             "notification": item["platform"]?.text == "aldaba" ? (item["notificationId"]?.text).shown : false,
         ]
-        row["at"] = hub.visit.time(item["at"]?.text)
-        row["retryAt"] = hub.visit.time(item["retryAt"]?.text)
+        row["at"] = hub.pageRequest.time(item["at"]?.text)
+        row["retryAt"] = hub.pageRequest.time(item["retryAt"]?.text)
         return row
     }
 

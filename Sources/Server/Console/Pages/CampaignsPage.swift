@@ -11,16 +11,16 @@ enum CampaignsPage {
     ]
 
     static func add(to routes: ConsoleRoutes) {
-        routes.get("campaigns") { try await list(HubVisit($0)) }
+        routes.get("campaigns") { try await list(HubPageRequest($0)) }
         CampaignPlanPage.add(to: routes)
         CampaignPage.add(to: routes)
     }
 
-    private static func list(_ hub: HubVisit) async throws -> Response {
-        let texts = hub.visit.texts
+    private static func list(_ hub: HubPageRequest) async throws -> Response {
+        let texts = hub.pageRequest.texts
         let state = hub.field("state")
         var query = QueryText()
-        query.add("limit", String(HubVisit.limit))
+        query.add("limit", String(HubPageRequest.limit))
         query.add("state", state)
         query.add("cursor", hub.field("cursor"))
         let path = "\(hub.root)/campaigns\(query.text)"
@@ -44,8 +44,8 @@ enum CampaignsPage {
             same: SameRequest(path: path, command: "hub campaign list \(hub.hub)"), values)
     }
 
-    private static func row(_ campaign: JSONValue, _ hub: HubVisit) -> [String: Any] {
-        let (id, texts) = (campaign["id"]?.text ?? "", hub.visit.texts)
+    private static func row(_ campaign: JSONValue, _ hub: HubPageRequest) -> [String: Any] {
+        let (id, texts) = (campaign["id"]?.text ?? "", hub.pageRequest.texts)
         let state = CampaignState(campaign["state"]?.text ?? "")
         let at = campaign["startedAt"]?.text ?? campaign["dueAt"]?.text ?? campaign["enqueuedAt"]?.text
         var row: [String: Any] = [
@@ -54,7 +54,7 @@ enum CampaignsPage {
             "mark": state.tone.mark, "audience": (campaign["audience"]?.text).shown,
             "targeted": texts.language.number(Int(campaign["targeted"]?.integer ?? 0)),
         ]
-        row["at"] = hub.visit.time(at)
+        row["at"] = hub.pageRequest.time(at)
         return row
     }
 }

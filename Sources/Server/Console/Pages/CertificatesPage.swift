@@ -17,15 +17,15 @@ enum CertificatesPage {
     }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil
+        _ pageRequest: PageRequest, refused: RefusedForm? = nil
     ) async throws -> Response {
-        let answer = try await visit.json("/v1/certificates")
+        let answer = try await pageRequest.json("/v1/certificates")
         let providers = AccountTable(
             key: "account.certificates",
             columns: ["app", "id", "environments", "until", "validity"],
-            rows: (answer["certificates"]?.items ?? []).map { row($0, visit.texts) })
-        return visit.account(
-            "account.certificates", tables: [providers, authorities(answer, visit), server(answer, visit)],
+            rows: (answer["certificates"]?.items ?? []).map { row($0, pageRequest.texts) })
+        return pageRequest.account(
+            "account.certificates", tables: [providers, authorities(answer, pageRequest), server(answer, pageRequest)],
             forms: [
                 AccountForm(
                     key: "account.certificates.create", action: path,
@@ -34,7 +34,7 @@ enum CertificatesPage {
                         FormField(name: "environments", kind: .choice(["sandbox", "production", "both"])),
                         FormField(name: "days", kind: .line(type: "number")),
                         FormField(name: "request", kind: .area(rows: 8)),
-                    ], choices: ["app": try await visit.appOptions()], values: ["days": "365"]),
+                    ], choices: ["app": try await pageRequest.appOptions()], values: ["days": "365"]),
                 AccountForm(
                     key: "account.certificates.import", action: "\(path)/import",
                     fields: [FormField(name: "certificate", kind: .area(rows: 8))]),
@@ -63,20 +63,20 @@ enum CertificatesPage {
         )
     }
 
-    private static func authorities(_ answer: JSONValue, _ visit: Visit) -> AccountTable {
+    private static func authorities(_ answer: JSONValue, _ pageRequest: PageRequest) -> AccountTable {
         AccountTable(
             key: "account.certificates.authorities", columns: ["name", "team", "until", "validity"],
             rows: (answer["authorities"]?.items ?? []).map {
                 (
                     [
                         .text($0["name"]?.text), .code($0["team"]?.text), .time($0["notAfter"]?.text),
-                        .daysLeft($0["daysLeft"]?.integer, visit.texts),
+                        .daysLeft($0["daysLeft"]?.integer, pageRequest.texts),
                     ], []
                 )
             })
     }
 
-    private static func server(_ answer: JSONValue, _ visit: Visit) -> AccountTable {
+    private static func server(_ answer: JSONValue, _ pageRequest: PageRequest) -> AccountTable {
         AccountTable(
             key: "account.certificates.server", columns: ["names", "until", "validity", "renewal"],
             rows: (answer["server"]?.items ?? []).map { item in
@@ -84,55 +84,55 @@ enum CertificatesPage {
                 return (
                     [
                         .text((item["names"]?.items ?? []).compactMap(\.text).joined(separator: ", ")),
-                        .time(item["notAfter"]?.text), .daysLeft(item["daysLeft"]?.integer, visit.texts),
-                        .text(visit.texts.text("account.renewal.\(renewal)")),
+                        .time(item["notAfter"]?.text), .daysLeft(item["daysLeft"]?.integer, pageRequest.texts),
+                        .text(pageRequest.texts.text("account.renewal.\(renewal)")),
                     ], []
                 )
             })
     }
 
-    private static func create(_ visit: Visit) async throws -> Response {
-        let form = try await visit.form()
+    private static func create(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.form()
         let chosen = form.text("environments") ?? "sandbox"
         let environments = chosen == "both" ? ["sandbox", "production"] : [chosen]
         let body = JSONValue.document([
             ("app", form.string("app")), ("request", form.string("request")),
             ("environments", .array(environments.map { .string($0) })), ("days", form.number("days")),
         ])
-        let answer = try await visit.call(.post, "/v1/certificates", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/certificates", body: body)
         guard answer.isSuccess else {
-            return try await show(visit, refused: RefusedForm(action: path, fields: form, answer: answer))
+            return try await show(pageRequest, refused: RefusedForm(action: path, fields: form, answer: answer))
         }
         let app = form.text("app") ?? ""
         return made(
-            answer.json, visit,
+            answer.json, pageRequest,
             same: SameRequest(
                 method: "POST", path: "/v1/certificates", body: body.json,
                 command: "certificate sign push.csr --app \(app) --environment \(chosen)"))
     }
 
-    private static func importCertificate(_ visit: Visit) async throws -> Response {
-        let form = try await visit.form()
+    private static func importCertificate(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.form()
         let body = JSONValue.document([("certificate", form.string("certificate") ?? .string(""))])
-        let answer = try await visit.call(.post, "/v1/certificates", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/certificates", body: body)
         guard answer.isSuccess else {
             return try await show(
-                visit, refused: RefusedForm(action: "\(path)/import", fields: form, answer: answer))
+                pageRequest, refused: RefusedForm(action: "\(path)/import", fields: form, answer: answer))
         }
         let id = answer.json["id"]?.text ?? ""
-        return visit.redirect(to: path, after: "certificates.imported", of: id)
+        return pageRequest.redirect(to: path, after: "certificates.imported", of: id)
     }
 
-    private static func renew(_ visit: Visit) async throws -> Response {
-        let id = try visit.component("id")
+    private static func renew(_ pageRequest: PageRequest) async throws -> Response {
+        let id = try pageRequest.component("id")
         let path = JSONValue.path("certificates", id, rest: "/renew")
         return made(
-            try await visit.change(.post, path, body: .object([])), visit,
+            try await pageRequest.change(.post, path, body: .object([])), pageRequest,
             same: SameRequest(method: "POST", path: path, body: "{}", command: "certificate renew \(id)"))
     }
 
-    private static func made(_ certificate: JSONValue, _ visit: Visit, same: SameRequest) -> Response {
-        visit.secrets(
+    private static func made(_ certificate: JSONValue, _ pageRequest: PageRequest, same: SameRequest) -> Response {
+        pageRequest.secrets(
             "account.certificates", object: certificate["id"]?.text ?? "",
             [
                 AccountSecret(
@@ -141,17 +141,17 @@ enum CertificatesPage {
             ], back: path, same: same)
     }
 
-    private static func ask(_ visit: Visit) throws -> Response {
-        let id = try visit.component("id")
-        return visit.confirmation(
+    private static func ask(_ pageRequest: PageRequest) throws -> Response {
+        let id = try pageRequest.component("id")
+        return pageRequest.confirmation(
             "account.certificates.revoke", object: id, back: path,
             same: SameRequest(
                 method: "DELETE", path: JSONValue.path("certificates", id), command: "certificate revoke \(id)"))
     }
 
-    private static func revoke(_ visit: Visit) async throws -> Response {
-        let id = try visit.component("id")
-        _ = try await visit.change(.delete, JSONValue.path("certificates", id))
-        return visit.redirect(to: path, after: "certificates.revoked", of: id)
+    private static func revoke(_ pageRequest: PageRequest) async throws -> Response {
+        let id = try pageRequest.component("id")
+        _ = try await pageRequest.change(.delete, JSONValue.path("certificates", id))
+        return pageRequest.redirect(to: path, after: "certificates.revoked", of: id)
     }
 }

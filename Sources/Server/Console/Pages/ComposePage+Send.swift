@@ -9,53 +9,57 @@ extension ComposePage {
     private static let mostWithoutNumber = 1000
 
     /// Sends the notification of a form, or tries it on the test devices.
-    static func send(_ visit: Visit) async throws -> Response {
-        var form = try await ComposeForm.read(visit.request)
-        if let fault = try await upload(&form, visit) { return try await show(form, visit, faults: [fault]) }
-        let checked = try await CheckedMessage(form, visit)
-        guard checked.faults.isEmpty else {
-            return try await show(form, visit, fault: visit.texts.text("compose.faults", count: checked.faults.count))
+    static func send(_ pageRequest: PageRequest) async throws -> Response {
+        var form = try await ComposeForm.read(pageRequest.request)
+        if let fault = try await upload(&form, pageRequest) {
+            return try await show(form, pageRequest, faults: [fault])
         }
-        if form["do"] == "test" { return try await tryOut(form, checked, visit) }
+        let checked = try await CheckedMessage(form, pageRequest)
+        guard checked.faults.isEmpty else {
+            return try await show(
+                form, pageRequest, fault: pageRequest.texts.text("compose.faults", count: checked.faults.count))
+        }
+        if form["do"] == "test" { return try await tryOut(form, checked, pageRequest) }
         guard !checked.target.isEmpty else {
             let fault = ComposeFault(field: checked.target.field, text: "compose.fault.nobody")
-            return try await show(form, visit, faults: [fault])
+            return try await show(form, pageRequest, faults: [fault])
         }
         if let count = checked.recipients, count > mostWithoutNumber, form.line("confirm") != String(count) {
             let isWrong = !form["confirm"].isEmpty
             return try await show(
-                form, visit, fault: isWrong ? visit.texts.text("compose.confirm.wrong") : nil, confirm: count)
+                form, pageRequest, fault: isWrong ? pageRequest.texts.text("compose.confirm.wrong") : nil,
+                confirm: count)
         }
-        guard let request = try await checked.request(visit) else { throw ControlError.unavailable }
+        guard let request = try await checked.request(pageRequest) else { throw ControlError.unavailable }
         var headers: HTTPFields = [:]
         if checked.target.expression != nil, !form["key"].isEmpty { headers[.idempotencyKey] = form["key"] }
-        let answer = try await visit.call(.post, request.path, body: request.body, headers: headers)
+        let answer = try await pageRequest.call(.post, request.path, body: request.body, headers: headers)
         guard answer.isSuccess, let id = answer.json["id"]?.text else {
-            return try await refusal(answer, form, checked, visit)
+            return try await refusal(answer, form, checked, pageRequest)
         }
         guard checked.target.expression != nil else {
-            return visit.redirect(to: "/console/notifications/\(QueryText.encoded(id))")
+            return pageRequest.redirect(to: "/console/notifications/\(QueryText.encoded(id))")
         }
         var query = QueryText()
         query.add("hub", form.line("hub"))
-        return visit.redirect(to: "/console/campaigns/\(QueryText.encoded(id))\(query.text)")
+        return pageRequest.redirect(to: "/console/campaigns/\(QueryText.encoded(id))\(query.text)")
     }
 
     /// Shows the form with what the server refused, at its field.
     private static func refusal(
-        _ answer: ConsoleAPI.Answer, _ form: ComposeForm, _ checked: CheckedMessage, _ visit: Visit
+        _ answer: ConsoleAPI.Answer, _ form: ComposeForm, _ checked: CheckedMessage, _ pageRequest: PageRequest
     ) async throws -> Response {
         let reason = answer.json["reason"]?.text
         let text = [reason, answer.message].compactMap(\.self).joined(separator: ": ")
         let field = answer.json["pointer"]?.text.map(checked.message.field) ?? checked.target.field
         return try await show(
-            form, visit, faults: [ComposeFault(field: field, text: text)],
-            fault: visit.texts.text("compose.refused", ["why": text]))
+            form, pageRequest, faults: [ComposeFault(field: field, text: text)],
+            fault: pageRequest.texts.text("compose.refused", ["why": text]))
     }
 
     /// Sends to the test devices, and shows what became of it.
     private static func tryOut(
-        _ form: ComposeForm, _ checked: CheckedMessage, _ visit: Visit
+        _ form: ComposeForm, _ checked: CheckedMessage, _ pageRequest: PageRequest
     ) async throws -> Response {
         guard let content = checked.content else { throw ControlError.unavailable }
         var body = ComposedSend(form).campaign(content: content, at: nil)
@@ -63,11 +67,11 @@ extension ComposePage {
         let devices = form.line("testDevices").split { $0 == "," || $0.isWhitespace }
         if !devices.isEmpty { body.set("devices", .array(devices.map { .string(String($0)) })) }
         let path = "/v1/hubs/\(QueryText.encoded(form.line("hub")))/campaigns/test"
-        let answer = try await visit.call(.post, path, body: body)
+        let answer = try await pageRequest.call(.post, path, body: body)
         guard answer.isSuccess else {
             return try await show(
-                form, visit, faults: [ComposeFault(field: "testDevices", text: answer.message)],
-                fault: visit.texts.text("compose.refused", ["why": answer.message]))
+                form, pageRequest, faults: [ComposeFault(field: "testDevices", text: answer.message)],
+                fault: pageRequest.texts.text("compose.refused", ["why": answer.message]))
         }
         let results = (answer.json["trials"]?.items ?? []).flatMap { trial in
             (trial["results"]?.items ?? []).map { result in
@@ -76,7 +80,8 @@ extension ComposePage {
             }
         }
         return try await show(
-            form, visit, notice: visit.texts.text("compose.tried", ["results": results.joined(separator: ", ")]))
+            form, pageRequest,
+            notice: pageRequest.texts.text("compose.tried", ["results": results.joined(separator: ", ")]))
     }
 }
 

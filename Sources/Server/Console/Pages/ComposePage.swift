@@ -8,19 +8,20 @@ import Texts
 /// The page where a person writes a notification, sees it, and sends it.
 enum ComposePage {
     static func add(to routes: ConsoleRoutes) {
-        routes.get("compose") { visit in
+        routes.get("compose") { pageRequest in
             var form = ComposeForm()
-            for name in visit.query.names { form[name] = visit.query.first(name) ?? "" }
-            return try await show(form, visit)
+            for name in pageRequest.query.names { form[name] = pageRequest.query.first(name) ?? "" }
+            return try await show(form, pageRequest)
         }
-        routes.post("compose/preview") { visit in
-            var form = try await ComposeForm.read(visit.request)
+        routes.post("compose/preview") { pageRequest in
+            var form = try await ComposeForm.read(pageRequest.request)
             guard form["fragment"].isEmpty else {
-                let checked = try await CheckedMessage(form, visit)
-                return fragment(visit.pages.fragment("compose-preview", texts: visit.texts, checked.view(visit)))
+                let checked = try await CheckedMessage(form, pageRequest)
+                return fragment(
+                    pageRequest.pages.fragment("compose-preview", texts: pageRequest.texts, checked.view(pageRequest)))
             }
-            let fault = try await upload(&form, visit)
-            return try await show(form, visit, faults: [fault].compactMap(\.self))
+            let fault = try await upload(&form, pageRequest)
+            return try await show(form, pageRequest, faults: [fault].compactMap(\.self))
         }
         routes.post("compose/send") { try await send($0) }
         routes.post("compose/import") { try await read($0) }
@@ -34,28 +35,33 @@ enum ComposePage {
 
     /// The page with a form and its preview.
     static func show(
-        _ form: ComposeForm, _ visit: Visit, faults: [ComposeFault] = [], notice: String? = nil, fault: String? = nil,
+        _ form: ComposeForm, _ pageRequest: PageRequest, faults: [ComposeFault] = [], notice: String? = nil,
+        fault: String? = nil,
         confirm: Int? = nil
     ) async throws -> Response {
         var form = form
-        if form["hub"].isEmpty { form["hub"] = try await defaultHub(visit) }
-        var checked = try await CheckedMessage(form, visit)
+        if form["hub"].isEmpty { form["hub"] = try await defaultHub(pageRequest) }
+        var checked = try await CheckedMessage(form, pageRequest)
         checked.faults = faults + checked.faults
-        var values = checked.view(visit)
-        values.merge(ComposeFields(form: form, faults: checked.faults, texts: visit.texts).view) { first, _ in first }
-        values["apps"] = try await visit.json("/v1/apps")["apps"]?.view
+        var values = checked.view(pageRequest)
+        values.merge(ComposeFields(form: form, faults: checked.faults, texts: pageRequest.texts).view) { first, _ in
+            first
+        }
+        values["apps"] = try await pageRequest.json("/v1/apps")["apps"]?.view
         values["key"] = form["key"].isEmpty ? newKey() : form["key"]
         values["notice"] = notice
         values["fault"] = fault
         values["mediaBytes"] = form["mediaBytes"]
         if let confirm {
-            values["confirm"] = ["text": visit.texts.text("compose.confirm", count: confirm), "count": String(confirm)]
+            values["confirm"] = [
+                "text": pageRequest.texts.text("compose.confirm", count: confirm), "count": String(confirm),
+            ]
         }
-        let same = try await checked.request(visit).map {
+        let same = try await checked.request(pageRequest).map {
             SameRequest(method: "POST", path: $0.path, body: $0.body.json)
         }
-        return visit.page(
-            "compose", title: visit.texts.text("compose.title"), section: "compose", same: same,
+        return pageRequest.page(
+            "compose", title: pageRequest.texts.text("compose.title"), section: "compose", same: same,
             status: fault != nil || !faults.isEmpty ? .unprocessableContent : .ok, values)
     }
 
@@ -63,18 +69,18 @@ enum ComposePage {
     private static func newKey() -> String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
     /// The first hub; the demo app's where the server does not tell.
-    private static func defaultHub(_ visit: Visit) async throws -> String {
-        let answer = try await visit.call(.get, "/v1/hubs")
+    private static func defaultHub(_ pageRequest: PageRequest) async throws -> String {
+        let answer = try await pageRequest.call(.get, "/v1/hubs")
         return answer.json["hubs"]?.items?.first?["name"]?.text ?? "todo"
     }
 
     /// Uploads the file of a form, and puts its address into the form.
-    static func upload(_ form: inout ComposeForm, _ visit: Visit) async throws -> ComposeFault? {
+    static func upload(_ form: inout ComposeForm, _ pageRequest: PageRequest) async throws -> ComposeFault? {
         guard let file = form.file else { return nil }
         form.file = nil
-        let answer = try await visit.api.call(
+        let answer = try await pageRequest.api.call(
             .post, "/v1/media", bytes: ByteBuffer(bytes: file.bytes),
-            headers: [.contentType: "application/octet-stream"], in: visit.context)
+            headers: [.contentType: "application/octet-stream"], in: pageRequest.context)
         guard answer.isSuccess, let address = answer.json["url"]?.text else {
             return ComposeFault(field: "media", text: answer.message)
         }
@@ -85,26 +91,27 @@ enum ComposePage {
     }
 
     /// Reads a pasted payload, or a file, into the form.
-    private static func read(_ visit: Visit) async throws -> Response {
-        let form = try await ComposeForm.read(visit.request)
+    private static func read(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await ComposeForm.read(pageRequest.request)
         let bytes = form.file?.bytes ?? Array(form["payload"].utf8)
         let tree: JSONValue
         do { tree = try JSONValue(object: bytes) } catch {
             let text = String(decoding: bytes, as: UTF8.self)
             let body = JSONValue.object([.init("payload", .string(text))])
-            let answer = try await visit.call(.post, "/v1/payloads/check", body: body)
+            let answer = try await pageRequest.call(.post, "/v1/payloads/check", body: body)
             let why = answer.json["faults"]?.items?.first.map(Self.sentence) ?? "\(error)"
             var same = ComposeForm()
             same["payload"] = text
-            return try await show(same, visit, fault: visit.texts.text("compose.import.fault", ["why": why]))
+            return try await show(
+                same, pageRequest, fault: pageRequest.texts.text("compose.import.fault", ["why": why]))
         }
         let body = JSONValue.object([.init("payload", .string(String(decoding: bytes, as: UTF8.self)))])
-        let answer = try await visit.call(.post, "/v1/payloads/check", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/payloads/check", body: body)
         let warning = answer.json["faults"]?.items?.first.map(Self.sentence)
         return try await show(
-            MessageImport.form(tree), visit,
-            notice: warning.map { visit.texts.text("compose.import.warning", ["why": $0]) }
-                ?? visit.texts.text("compose.imported"))
+            MessageImport.form(tree), pageRequest,
+            notice: warning.map { pageRequest.texts.text("compose.import.warning", ["why": $0]) }
+                ?? pageRequest.texts.text("compose.imported"))
     }
 
     private static func sentence(_ fault: JSONValue) -> String {

@@ -20,54 +20,54 @@ enum DevicePage {
 
     /// The page, with what a form had and what was wrong with it.
     static func show(
-        _ visit: Visit, notice: String? = nil, test: TestForm? = nil, revokeFault: String? = nil
+        _ pageRequest: PageRequest, notice: String? = nil, test: TestForm? = nil, revokeFault: String? = nil
     ) async throws -> Response {
-        let path = "/v1/devices/\(QueryText.encoded(try visit.parameter("id")))"
-        let answer = try await visit.call(.get, path)
+        let path = "/v1/devices/\(QueryText.encoded(try pageRequest.parameter("id")))"
+        let answer = try await pageRequest.call(.get, path)
         guard answer.isSuccess else {
             throw ControlError(
                 status: answer.status, code: "notFound",
-                message: answer.status == .notFound ? visit.texts.text("device.unknown") : answer.message)
+                message: answer.status == .notFound ? pageRequest.texts.text("device.unknown") : answer.message)
         }
         let device = answer.json
         let id = device["device"]?.text ?? ""
-        var values = facts(device, id: id, visit)
+        var values = facts(device, id: id, pageRequest)
         values["notice"] = notice
-        let notifications = try await notifications(id, visit)
-        values["rows"] = notifications.map { InboxRow.view($0, visit) }
+        let notifications = try await notifications(id, pageRequest)
+        values["rows"] = notifications.map { InboxRow.view($0, pageRequest) }
         let apps = device["apps"]?.items ?? []
-        values["apps"] = apps.map { DeviceApp.view($0, device: id, notifications: notifications, visit) }
+        values["apps"] = apps.map { DeviceApp.view($0, device: id, notifications: notifications, pageRequest) }
         let state = device["state"]?.text
-        if state != "revoked", visit.may("POST devices/:id/block") {
+        if state != "revoked", pageRequest.may("POST devices/:id/block") {
             var changes: [String: Any] = ["canBlock": state == "active", "canUnblock": state == "blocked"]
             changes["revokeFault"] = revokeFault
             values["changes"] = changes
         }
-        if state != "revoked", !apps.isEmpty, visit.may("POST devices/:id/test") {
-            values["test"] = (test ?? TestForm()).view(apps, visit)
+        if state != "revoked", !apps.isEmpty, pageRequest.may("POST devices/:id/test") {
+            values["test"] = (test ?? TestForm()).view(apps, pageRequest)
         }
         let isRefused = test?.fault != nil || revokeFault != nil
-        return visit.page(
-            "device", title: visit.texts.text("device.title", ["device": id]), section: "devices",
+        return pageRequest.page(
+            "device", title: pageRequest.texts.text("device.title", ["device": id]), section: "devices",
             same: SameRequest(path: path), status: isRefused ? .unprocessableContent : .ok, values)
     }
 
-    private static func facts(_ device: JSONValue, id: String, _ visit: Visit) -> [String: Any] {
+    private static func facts(_ device: JSONValue, id: String, _ pageRequest: PageRequest) -> [String: Any] {
         let state = device["state"]?.text ?? ""
         let tone = DevicesPage.tone(state)
         let since = device["blockedAt"]?.text ?? device["revokedAt"]?.text
         var values: [String: Any] = [
             "device": id, "tone": tone.rawValue, "mark": tone.mark,
-            "verdict": visit.texts.text(
+            "verdict": pageRequest.texts.text(
                 "device.verdict.\(state)",
-                ["since": since.flatMap { Timestamp(text: $0) }.map { visit.local($0) } ?? ""]),
-            "consequence": visit.texts.text("device.consequence.\(state)"),
+                ["since": since.flatMap { Timestamp(text: $0) }.map { pageRequest.local($0) } ?? ""]),
+            "consequence": pageRequest.texts.text("device.consequence.\(state)"),
         ]
-        values["enrolled"] = visit.time(device["enrolledAt"]?.text)
-        values["seen"] = visit.time(device["seenAt"]?.text)
+        values["enrolled"] = pageRequest.time(device["enrolledAt"]?.text)
+        values["seen"] = pageRequest.time(device["seenAt"]?.text)
         if let connection = device["connection"] {
             var connected: [String: Any] = [:]
-            connected["since"] = visit.time(connection["since"]?.text)
+            connected["since"] = pageRequest.time(connection["since"]?.text)
             connected["network"] = connection["network"]?.text
             values["connected"] = connected
         }
@@ -75,39 +75,39 @@ enum DevicePage {
     }
 
     /// The last notifications of the device, the newest first.
-    private static func notifications(_ id: String, _ visit: Visit) async throws -> [JSONValue] {
-        try await visit.json("/v1/notifications?device=\(id)&limit=\(limit)")["notifications"]?.items ?? []
+    private static func notifications(_ id: String, _ pageRequest: PageRequest) async throws -> [JSONValue] {
+        try await pageRequest.json("/v1/notifications?device=\(id)&limit=\(limit)")["notifications"]?.items ?? []
     }
 
     // MARK: Changes
 
-    private static func change(_ change: String, _ visit: Visit) async throws -> Response {
-        let id = QueryText.encoded(try visit.parameter("id"))
-        let answer = try await visit.call(.post, "/v1/devices/\(id)/\(change)")
+    private static func change(_ change: String, _ pageRequest: PageRequest) async throws -> Response {
+        let id = QueryText.encoded(try pageRequest.parameter("id"))
+        let answer = try await pageRequest.call(.post, "/v1/devices/\(id)/\(change)")
         // A form that is sent twice finds the device as it was asked for.
         guard answer.isSuccess || answer.status == .conflict else {
             throw ControlError(status: answer.status, code: "refused", message: answer.message)
         }
-        return visit.redirect(to: "/console/devices/\(id)")
+        return pageRequest.redirect(to: "/console/devices/\(id)")
     }
 
-    private static func revoke(_ visit: Visit) async throws -> Response {
-        let form = try FormFields(bytes: Array(buffer: try await visit.request.wholeBody()))
+    private static func revoke(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try FormFields(bytes: Array(buffer: try await pageRequest.request.wholeBody()))
         guard form.first("confirm") == "yes" else {
-            return try await show(visit, revokeFault: visit.texts.text("device.revoke.unconfirmed"))
+            return try await show(pageRequest, revokeFault: pageRequest.texts.text("device.revoke.unconfirmed"))
         }
-        return try await change("revoke", visit)
+        return try await change("revoke", pageRequest)
     }
 
     /// Sends a notification to one of the device's apps, and shows it.
-    private static func sendTest(_ visit: Visit) async throws -> Response {
-        var test = TestForm(try FormFields(bytes: Array(buffer: try await visit.request.wholeBody())))
-        let answer = try await visit.call(.post, "/v1/notifications", body: test.request)
+    private static func sendTest(_ pageRequest: PageRequest) async throws -> Response {
+        var test = TestForm(try FormFields(bytes: Array(buffer: try await pageRequest.request.wholeBody())))
+        let answer = try await pageRequest.call(.post, "/v1/notifications", body: test.request)
         guard answer.isSuccess, let id = answer.json["id"]?.text else {
             test.fault = [answer.json["reason"]?.text, answer.message].compactMap(\.self).joined(separator: ": ")
-            return try await show(visit, test: test)
+            return try await show(pageRequest, test: test)
         }
-        return visit.redirect(to: "/console/notifications/\(QueryText.encoded(id))")
+        return pageRequest.redirect(to: "/console/notifications/\(QueryText.encoded(id))")
     }
 }
 
@@ -139,10 +139,10 @@ struct TestForm {
     }
 
     /// The form for a device's apps.
-    func view(_ apps: [JSONValue], _ visit: Visit) -> [String: Any] {
+    func view(_ apps: [JSONValue], _ pageRequest: PageRequest) -> [String: Any] {
         var view: [String: Any] = [
-            "title": title ?? visit.texts.text("device.test.title.default"),
-            "body": body ?? visit.texts.text("device.test.body.default"),
+            "title": title ?? pageRequest.texts.text("device.test.title.default"),
+            "body": body ?? pageRequest.texts.text("device.test.body.default"),
             "choices": apps.map { app in
                 [
                     "token": app["token"]?.text ?? "", "isChosen": app["token"]?.text == token,
@@ -158,7 +158,7 @@ struct TestForm {
 /// An app on a device as templates show it.
 private enum DeviceApp {
     static func view(
-        _ app: JSONValue, device: String, notifications: [JSONValue], _ visit: Visit
+        _ app: JSONValue, device: String, notifications: [JSONValue], _ pageRequest: PageRequest
     ) -> [String: Any] {
         let (topic, token) = (app["topic"]?.text ?? "", app["token"]?.text ?? "")
         var waiting = QueryText()
@@ -167,25 +167,29 @@ private enum DeviceApp {
         waiting.add("state", "waiting")
         var view: [String: Any] = [
             "topic": topic, "environment": app["environment"]?.text ?? "", "team": app["team"]?.text ?? "",
-            "waiting": visit.texts.language.number(Int(app["waiting"]?.integer ?? 0)),
-            "waitingPath": "/console/\(waiting.text)", "missed": (app["missed"]?.items ?? []).map { missed($0, visit) },
-            "encryption": visit.texts.text(
+            "waiting": pageRequest.texts.language.number(Int(app["waiting"]?.integer ?? 0)),
+            "waitingPath": "/console/\(waiting.text)",
+            "missed": (app["missed"]?.items ?? []).map { missed($0, pageRequest) },
+            "encryption": pageRequest.texts.text(
                 app["hasEncryptionKey"]?.isTrue == true ? "device.encryption.yes" : "device.encryption.no"),
             "token": token, "masked": "\(token.prefix(6))…\(token.suffix(6))",
         ]
-        view["permission"] = permission(topic, in: notifications, visit)
+        view["permission"] = permission(topic, in: notifications, pageRequest)
         var suppressed = QueryText()
         suppressed.add("device", device)
         suppressed.add("app", topic)
         suppressed.add("reason", "suppressed")
         view["suppressed"] = "/console/\(suppressed.text)"
-        view["registered"] = visit.time(app["registeredAt"]?.text)
+        view["registered"] = pageRequest.time(app["registeredAt"]?.text)
         view["fcm"] = app["fcm"]?.view
         return view
     }
 
     /// The permission that the newest report of the device about the app implies.
-    private static func permission(_ topic: String, in notifications: [JSONValue], _ visit: Visit) -> [String: Any] {
+    private static func permission(_ topic: String, in notifications: [JSONValue], _ pageRequest: PageRequest)
+        -> [String:
+        Any]
+    {
         for item in notifications where item["topic"]?.text == topic {
             let key: String
             switch item["outcome"]?.text ?? "" {
@@ -194,19 +198,19 @@ private enum DeviceApp {
                 key = "allowed"
             default: continue
             }
-            var view: [String: Any] = ["text": visit.texts.text("device.permission.\(key)")]
-            view["at"] = visit.time(item["lastAt"]?.text)
+            var view: [String: Any] = ["text": pageRequest.texts.text("device.permission.\(key)")]
+            view["at"] = pageRequest.time(item["lastAt"]?.text)
             return view
         }
-        return ["text": visit.texts.text("device.permission.unknown")]
+        return ["text": pageRequest.texts.text("device.permission.unknown")]
     }
 
-    private static func missed(_ item: JSONValue, _ visit: Visit) -> [String: Any] {
+    private static func missed(_ item: JSONValue, _ pageRequest: PageRequest) -> [String: Any] {
         var view: [String: Any] = [
-            "text": visit.texts.text(
+            "text": pageRequest.texts.text(
                 "device.missed.\(item["reason"]?.text ?? "")", count: Int(item["count"]?.integer ?? 0))
         ]
-        view["since"] = visit.time(item["since"]?.text)
+        view["since"] = pageRequest.time(item["since"]?.text)
         return view
     }
 }

@@ -15,19 +15,19 @@ enum EnrolmentKeysPage {
     }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil
+        _ pageRequest: PageRequest, refused: RefusedForm? = nil
     ) async throws -> Response {
-        let keys = try await visit.json("/v1/enrolment-keys")["enrolmentKeys"]?.items ?? []
+        let keys = try await pageRequest.json("/v1/enrolment-keys")["enrolmentKeys"]?.items ?? []
         let table = AccountTable(
             key: "account.enrolment-keys", columns: ["id", "used", "until", "state"],
-            rows: keys.map { row($0, visit.texts) })
+            rows: keys.map { row($0, pageRequest.texts) })
         let form = AccountForm(
             key: "account.enrolment-keys.create", action: path,
             fields: [
                 FormField(name: "id"), FormField(name: "quota", kind: .line(type: "number")),
                 FormField(name: "hours", kind: .line(type: "number")),
             ])
-        return visit.account(
+        return pageRequest.account(
             "account.enrolment-keys", tables: [table], forms: [form], refused: refused,
             same: SameRequest(path: "/v1/enrolment-keys", command: "enrolment-key list"))
     }
@@ -56,36 +56,36 @@ enum EnrolmentKeysPage {
         )
     }
 
-    private static func create(_ visit: Visit) async throws -> Response {
-        let form = try await visit.form()
+    private static func create(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.form()
         let body = JSONValue.document([
             ("id", form.string("id")), ("quota", form.number("quota")), ("hours", form.number("hours")),
         ])
-        let answer = try await visit.call(.post, "/v1/enrolment-keys", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/enrolment-keys", body: body)
         guard answer.isSuccess, let secret = answer.json["key"]?.text else {
-            return try await show(visit, refused: RefusedForm(action: path, fields: form, answer: answer))
+            return try await show(pageRequest, refused: RefusedForm(action: path, fields: form, answer: answer))
         }
         let id = answer.json["id"]?.text ?? ""
         var command = "enrolment-key create \(id)"
         if let quota = form.text("quota") { command += " --quota \(quota)" }
         if let hours = form.text("hours") { command += " --hours \(hours)" }
-        return visit.secrets(
+        return pageRequest.secrets(
             "account.enrolment-keys", object: id,
             [AccountSecret(name: "account.secret.key", text: secret)], back: path,
             same: SameRequest(method: "POST", path: "/v1/enrolment-keys", body: body.json, command: command))
     }
 
-    private static func ask(_ visit: Visit) throws -> Response {
-        let id = try visit.component("id")
-        return visit.confirmation(
+    private static func ask(_ pageRequest: PageRequest) throws -> Response {
+        let id = try pageRequest.component("id")
+        return pageRequest.confirmation(
             "account.enrolment-keys.revoke", object: id, back: path,
             same: SameRequest(
                 method: "DELETE", path: JSONValue.path("enrolment-keys", id), command: "enrolment-key revoke \(id)"))
     }
 
-    private static func revoke(_ visit: Visit) async throws -> Response {
-        let id = try visit.component("id")
-        _ = try await visit.change(.delete, JSONValue.path("enrolment-keys", id))
-        return visit.redirect(to: path, after: "enrolment-keys.revoked", of: id)
+    private static func revoke(_ pageRequest: PageRequest) async throws -> Response {
+        let id = try pageRequest.component("id")
+        _ = try await pageRequest.change(.delete, JSONValue.path("enrolment-keys", id))
+        return pageRequest.redirect(to: path, after: "enrolment-keys.revoked", of: id)
     }
 }

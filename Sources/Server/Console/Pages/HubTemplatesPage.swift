@@ -7,12 +7,12 @@ import Texts
 /// The templates of a real installation with properties filled in; `POST /v1/hubs/{hub}/preview` as a page.
 enum HubTemplatesPage {
     static func add(to routes: ConsoleRoutes) {
-        routes.get("templates") { try await show(HubVisit($0)) }
+        routes.get("templates") { try await show(HubPageRequest($0)) }
     }
 
-    private static func show(_ hub: HubVisit) async throws -> Response {
-        let texts = hub.visit.texts
-        let (id, text) = (hub.field("installation"), hub.visit.query.first("properties") ?? "")
+    private static func show(_ hub: HubPageRequest) async throws -> Response {
+        let texts = hub.pageRequest.texts
+        let (id, text) = (hub.field("installation"), hub.pageRequest.query.first("properties") ?? "")
         var values: [String: Any] = [
             "installation": id ?? "", "properties": text.isEmpty ? "{}" : text, "installations": try await some(hub),
         ]
@@ -22,7 +22,7 @@ enum HubTemplatesPage {
             do {
                 let properties = try JSONValue(object: Array((text.isEmpty ? "{}" : text).utf8))
                 let body = JSONValue.object([.init("installationId", .string(id)), .init("properties", properties)])
-                let answer = try await hub.visit.call(.post, "\(hub.root)/preview", body: body)
+                let answer = try await hub.pageRequest.call(.post, "\(hub.root)/preview", body: body)
                 status = answer.status
                 if answer.isSuccess {
                     values["renderings"] = ["items": renderings(answer.json, texts)]
@@ -43,14 +43,14 @@ enum HubTemplatesPage {
     }
 
     /// Some ids of installations, to choose from.
-    private static func some(_ hub: HubVisit) async throws -> [String] {
-        let answer = try await hub.visit.call(.get, "\(hub.root)/installations?limit=20")
+    private static func some(_ hub: HubPageRequest) async throws -> [String] {
+        let answer = try await hub.pageRequest.call(.get, "\(hub.root)/installations?limit=20")
         return (answer.json["installations"]?.items ?? []).compactMap { $0["installationId"]?.text }
     }
 
     /// The bodies of the installation's templates.
-    private static func templates(of id: String, _ hub: HubVisit) async throws -> [[String: Any]] {
-        let answer = try await hub.visit.call(.get, hub.path("installations", id))
+    private static func templates(of id: String, _ hub: HubPageRequest) async throws -> [[String: Any]] {
+        let answer = try await hub.pageRequest.call(.get, hub.path("installations", id))
         return (answer.json["templates"]?.members ?? []).map {
             ["name": $0.name, "body": $0.value["body"]?.text ?? $0.value.indented]
         }

@@ -12,8 +12,8 @@ enum HubsPage {
         routes.post("account/hubs") { try await create($0) }
     }
 
-    private static func show(_ visit: Visit, refused: RefusedForm? = nil) async throws -> Response {
-        let hubs = try await visit.json("/v1/hubs")["hubs"]?.items ?? []
+    private static func show(_ pageRequest: PageRequest, refused: RefusedForm? = nil) async throws -> Response {
+        let hubs = try await pageRequest.json("/v1/hubs")["hubs"]?.items ?? []
         let table = AccountTable(
             key: "account.hubs", columns: ["hub", "app", "team", "since"],
             rows: hubs.map { hub in
@@ -30,23 +30,23 @@ enum HubsPage {
             fields: [
                 FormField(name: "name"), FormField(name: "topic", kind: .choice([])),
                 FormField(name: "azureLimits", kind: .check),
-            ], choices: ["topic": try await visit.appOptions()])
-        return visit.account(
+            ], choices: ["topic": try await pageRequest.appOptions()])
+        return pageRequest.account(
             "account.hubs", tables: [table], forms: [form], refused: refused,
             same: SameRequest(path: "/v1/hubs", command: "hub list"))
     }
 
-    private static func create(_ visit: Visit) async throws -> Response {
-        let form = try await visit.form()
+    private static func create(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.form()
         let body = JSONValue.document([
             ("name", form.string("name")), ("topic", form.string("topic")),
             ("azureLimits", form.text("azureLimits").map { _ in .boolean(true) }),
         ])
-        let answer = try await visit.call(.post, "/v1/hubs", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/hubs", body: body)
         guard answer.isSuccess, let name = answer.json["name"]?.text else {
-            return try await show(visit, refused: RefusedForm(action: path, fields: form, answer: answer))
+            return try await show(pageRequest, refused: RefusedForm(action: path, fields: form, answer: answer))
         }
-        return visit.secrets(
+        return pageRequest.secrets(
             "account.hubs", object: name,
             [
                 AccountSecret(name: "account.secret.full", text: answer.json["full"]?.text ?? ""),

@@ -8,10 +8,10 @@ import Texts
 /// One installation: its values, its tags and its document, which can be changed, and its deletion.
 enum InstallationPage {
     static func add(to routes: ConsoleRoutes) {
-        routes.get("installations/:id") { try await load(HubVisit($0)) }
-        routes.post("installations/:id/tags") { try await changeTags(HubVisit($0)) }
-        routes.post("installations/:id/document") { try await changeDocument(HubVisit($0)) }
-        routes.post("installations/:id/delete") { try await delete(HubVisit($0)) }
+        routes.get("installations/:id") { try await load(HubPageRequest($0)) }
+        routes.post("installations/:id/tags") { try await changeTags(HubPageRequest($0)) }
+        routes.post("installations/:id/document") { try await changeDocument(HubPageRequest($0)) }
+        routes.post("installations/:id/delete") { try await delete(HubPageRequest($0)) }
     }
 
     /// The members that the hub adds to an installation.
@@ -27,9 +27,9 @@ enum InstallationPage {
         var status: HTTPResponse.Status
     }
 
-    private static func load(_ hub: HubVisit, edit: Edit? = nil) async throws -> Response {
+    private static func load(_ hub: HubPageRequest, edit: Edit? = nil) async throws -> Response {
         let id = try hub.parameter("id")
-        let answer = try await hub.visit.call(.get, hub.path("installations", id))
+        let answer = try await hub.pageRequest.call(.get, hub.path("installations", id))
         guard answer.isSuccess else {
             throw ControlError(status: answer.status, code: "notFound", message: answer.message)
         }
@@ -37,10 +37,10 @@ enum InstallationPage {
     }
 
     private static func show(
-        _ item: JSONValue, version: String, id: String, edit: Edit?, _ hub: HubVisit
+        _ item: JSONValue, version: String, id: String, edit: Edit?, _ hub: HubPageRequest
     ) -> Response {
         let here = "installations/\(QueryText.encoded(id))"
-        let texts = hub.visit.texts
+        let texts = hub.pageRequest.texts
         let tags = (item["tags"]?.items ?? []).compactMap(\.text).joined(separator: " ")
         let document = JSONValue.object((item.members ?? []).filter { !told.contains($0.name) })
         var values: [String: Any] = [
@@ -50,7 +50,7 @@ enum InstallationPage {
             "documentFault": (edit?.document == nil ? nil : edit?.fault).shown,
             "isStale": edit?.status == .preconditionFailed, "reload": hub.link(here),
             "saveTags": hub.link("\(here)/tags", for: "POST installations/:id/tags"),
-            "saveDocument": hub.visit.visitor.scope.seesPayloads
+            "saveDocument": hub.pageRequest.user.scope.seesPayloads
                 ? hub.link("\(here)/document", for: "POST installations/:id/document") : false,
             "delete": hub.link("\(here)/delete", for: "POST installations/:id/delete"),
             "preview": hub.link("templates", [("installation", id)]),
@@ -63,8 +63,8 @@ enum InstallationPage {
             same: SameRequest(path: hub.path("installations", id)), status: edit?.status ?? .ok, values)
     }
 
-    private static func facts(_ item: JSONValue, _ hub: HubVisit) -> [[String: Any]] {
-        let texts = hub.visit.texts
+    private static func facts(_ item: JSONValue, _ hub: HubPageRequest) -> [[String: Any]] {
+        let texts = hub.pageRequest.texts
         var facts: [[String: Any]] = []
         for name in ["platform", "userId", "locale", "timeZone", "country", "appVersion", "environment"] {
             guard let text = item[name]?.text else { continue }
@@ -76,7 +76,7 @@ enum InstallationPage {
             "name": texts.text("installation.state"), "text": state + (fault.map { " (\($0))" } ?? ""),
         ])
         for name in ["createdAt", "updatedAt", "lastSeen", "expirationTime"] {
-            guard let time = hub.visit.time(item[name]?.text) else { continue }
+            guard let time = hub.pageRequest.time(item[name]?.text) else { continue }
             facts.append(["name": texts.text("installation.\(name)"), "at": time])
         }
         return facts
@@ -84,8 +84,8 @@ enum InstallationPage {
 
     // MARK: Changes
 
-    private static func changeTags(_ hub: HubVisit) async throws -> Response {
-        let form = try await hub.visit.request.form()
+    private static func changeTags(_ hub: HubPageRequest) async throws -> Response {
+        let form = try await hub.pageRequest.request.form()
         let text = form.first("tags") ?? ""
         let tags = text.split { $0 == " " || $0 == "," || $0.isNewline }.map { JSONValue.string(String($0)) }
         let patch = JSONValue.object([.init("tags", .array(tags))])
@@ -93,17 +93,17 @@ enum InstallationPage {
             .patch, patch, Edit(tags: text, fault: "", version: form.first("version") ?? "", status: .ok), hub)
     }
 
-    private static func changeDocument(_ hub: HubVisit) async throws -> Response {
+    private static func changeDocument(_ hub: HubPageRequest) async throws -> Response {
         // Whoever does not see the templates would remove them.
-        guard hub.visit.visitor.scope.seesPayloads else {
+        guard hub.pageRequest.user.scope.seesPayloads else {
             throw ConsoleRefusal.templates.error
         }
-        let form = try await hub.visit.request.form()
+        let form = try await hub.pageRequest.request.form()
         let text = form.first("document") ?? ""
         var edit = Edit(document: text, fault: "", version: form.first("version") ?? "", status: .badRequest)
         let document: JSONValue
         do { document = try JSONValue(object: Array(text.utf8)) } catch {
-            edit.fault = hub.visit.texts.text("campaign.fault.json", ["fault": "\(error)"])
+            edit.fault = hub.pageRequest.texts.text("campaign.fault.json", ["fault": "\(error)"])
             return try await load(hub, edit: edit)
         }
         return try await save(.put, document, edit, hub)
@@ -111,26 +111,27 @@ enum InstallationPage {
 
     /// Saves a change, unless somebody else changed the installation since the page was loaded.
     private static func save(
-        _ method: HTTPRequest.Method, _ body: JSONValue, _ edit: Edit, _ hub: HubVisit
+        _ method: HTTPRequest.Method, _ body: JSONValue, _ edit: Edit, _ hub: HubPageRequest
     ) async throws -> Response {
         let id = try hub.parameter("id")
         let condition: HTTPFields = edit.version.isEmpty ? [:] : [.ifMatch: edit.version]
-        let answer = try await hub.visit.call(method, hub.path("installations", id), body: body, headers: condition)
+        let answer = try await hub.pageRequest.call(
+            method, hub.path("installations", id), body: body, headers: condition)
         guard answer.isSuccess else {
             var edit = edit
             let pointer = (answer.json["pointer"]?.text).map { "\($0): " } ?? ""
             edit.status = answer.status
             edit.fault =
                 answer.status == .preconditionFailed
-                ? hub.visit.texts.text("installation.stale") : pointer + answer.message
+                ? hub.pageRequest.texts.text("installation.stale") : pointer + answer.message
             return try await load(hub, edit: edit)
         }
-        return hub.visit.redirect(
+        return hub.pageRequest.redirect(
             to: hub.link("installations/\(QueryText.encoded(id))", [("notice", "saved")]))
     }
 
-    private static func delete(_ hub: HubVisit) async throws -> Response {
+    private static func delete(_ hub: HubPageRequest) async throws -> Response {
         _ = try await hub.change(.delete, hub.path("installations", try hub.parameter("id")))
-        return hub.visit.redirect(to: hub.link("installations"))
+        return hub.pageRequest.redirect(to: hub.link("installations"))
     }
 }

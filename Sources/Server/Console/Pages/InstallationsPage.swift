@@ -7,30 +7,30 @@ import Texts
 /// The installations of a hub, found by id, person or expression; `GET /v1/hubs/{hub}/installations` as a page.
 enum InstallationsPage {
     static func add(to routes: ConsoleRoutes) {
-        routes.get("installations") { try await list(HubVisit($0)) }
+        routes.get("installations") { try await list(HubPageRequest($0)) }
         InstallationPage.add(to: routes)
         PersonPage.add(to: routes)
     }
 
-    private static func list(_ hub: HubVisit) async throws -> Response {
-        let texts = hub.visit.texts
+    private static func list(_ hub: HubPageRequest) async throws -> Response {
+        let texts = hub.pageRequest.texts
         if let id = hub.field("id") {
-            let answer = try await hub.visit.call(.get, hub.path("installations", id))
+            let answer = try await hub.pageRequest.call(.get, hub.path("installations", id))
             if answer.isSuccess {
-                return hub.visit.redirect(to: hub.link("installations/\(QueryText.encoded(id))"))
+                return hub.pageRequest.redirect(to: hub.link("installations/\(QueryText.encoded(id))"))
             }
         }
         let state = hub.field("state").flatMap { ["live", "dead"].contains($0) ? $0 : nil }
         let user = hub.field("user")
         let expression = hub.field("expression")
         var query = QueryText()
-        query.add("limit", String(HubVisit.limit))
+        query.add("limit", String(HubPageRequest.limit))
         query.add("expression", expression)
         query.add("user", user)
         query.add("state", state)
         query.add("cursor", hub.field("cursor"))
         let path = "\(hub.root)/installations\(query.text)"
-        let answer = try await hub.visit.call(.get, path)
+        let answer = try await hub.pageRequest.call(.get, path)
         var values: [String: Any] = [
             "rows": (answer.json["installations"]?.items ?? []).map { row($0, hub) },
             "filter": ["id": hub.field("id") ?? "", "user": user ?? "", "expression": hub.field("expression") ?? ""],
@@ -56,7 +56,7 @@ enum InstallationsPage {
     }
 
     /// An installation as a row.
-    static func row(_ item: JSONValue, _ hub: HubVisit) -> [String: Any] {
+    static func row(_ item: JSONValue, _ hub: HubPageRequest) -> [String: Any] {
         let id = item["installationId"]?.text ?? ""
         let isLive = item["state"]?.text == "live"
         let user = item["userId"]?.text
@@ -65,10 +65,10 @@ enum InstallationsPage {
             "userLink": hub.link("users/\(QueryText.encoded(user ?? ""))"),
             "platform": item["platform"]?.text ?? "",
             "tags": (item["tags"]?.items ?? []).compactMap(\.text).joined(separator: " "),
-            "state": hub.visit.texts.text("installations.state.\(isLive ? "live" : "dead")"),
+            "state": hub.pageRequest.texts.text("installations.state.\(isLive ? "live" : "dead")"),
             "tone": isLive ? "good" : "warn", "mark": isLive ? "✓" : "!",
         ]
-        row["seen"] = hub.visit.time(item["lastSeen"]?.text)
+        row["seen"] = hub.pageRequest.time(item["lastSeen"]?.text)
         return row
     }
 }

@@ -10,9 +10,9 @@ enum InterfacePage {
 
     private static let methods = ["get", "post", "put", "patch", "delete"]
 
-    private static func show(_ visit: Visit) async throws -> Response {
+    private static func show(_ pageRequest: PageRequest) async throws -> Response {
         let path = "/v1/openapi.json"
-        let document = try await visit.json(path)
+        let document = try await pageRequest.json(path)
         var groups: [(name: String, operations: [[String: Any]])] = []
         for member in document["paths"]?.members ?? [] {
             let name = group(member.name)
@@ -25,8 +25,8 @@ enum InterfacePage {
                 groups.append((name, operations))
             }
         }
-        return visit.page(
-            "api", title: visit.texts.text("api.title"), section: "", same: SameRequest(path: path),
+        return pageRequest.page(
+            "api", title: pageRequest.texts.text("api.title"), section: "", same: SameRequest(path: path),
             ["groups": groups.map { ["name": $0.name, "operations": $0.operations] as [String: Any] }])
     }
 

@@ -16,9 +16,9 @@ enum KeysPage {
     }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil
+        _ pageRequest: PageRequest, refused: RefusedForm? = nil
     ) async throws -> Response {
-        let keys = try await visit.json("/v1/keys")["keys"]?.items ?? []
+        let keys = try await pageRequest.json("/v1/keys")["keys"]?.items ?? []
         let table = AccountTable(
             key: "account.keys", columns: ["key", "team", "since"],
             rows: keys.map { key in
@@ -28,7 +28,7 @@ enum KeysPage {
                     [.init(key: "revoke", object: id, path: "\(path)/\(QueryText.encoded(id))/revoke")]
                 )
             })
-        let teams = try await visit.teamOptions()
+        let teams = try await pageRequest.teamOptions()
         let create = AccountForm(
             key: "account.keys.create", action: path, fields: [FormField(name: "team", kind: .choice([]))],
             choices: ["team": teams])
@@ -38,20 +38,20 @@ enum KeysPage {
                 FormField(name: "team", kind: .choice([])), FormField(name: "keyId"),
                 FormField(name: "key", kind: .area(rows: 6)),
             ], choices: ["team": teams])
-        return visit.account(
+        return pageRequest.account(
             "account.keys", tables: [table], forms: [create, add], refused: refused,
             same: SameRequest(path: "/v1/keys", command: "key list"))
     }
 
-    private static func create(_ visit: Visit) async throws -> Response {
-        let form = try await visit.form()
+    private static func create(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.form()
         let body = JSONValue.document([("team", form.string("team"))])
-        let answer = try await visit.call(.post, "/v1/keys", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/keys", body: body)
         guard answer.isSuccess, let secret = answer.json["privateKey"]?.text else {
-            return try await show(visit, refused: RefusedForm(action: path, fields: form, answer: answer))
+            return try await show(pageRequest, refused: RefusedForm(action: path, fields: form, answer: answer))
         }
         let id = answer.json["keyId"]?.text ?? ""
-        return visit.secrets(
+        return pageRequest.secrets(
             "account.keys", object: id,
             [AccountSecret(name: "account.secret.private", text: secret, file: "AuthKey_\(id).p8")], back: path,
             same: SameRequest(
@@ -59,33 +59,33 @@ enum KeysPage {
                 command: "key create --team \(form.text("team") ?? "")"))
     }
 
-    private static func importKey(_ visit: Visit) async throws -> Response {
-        let form = try await visit.form()
+    private static func importKey(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.form()
         let body = JSONValue.document([
             ("team", form.string("team")), ("keyId", form.string("keyId") ?? .string("")),
             ("key", form.string("key") ?? .string("")),
         ])
-        let answer = try await visit.call(.post, "/v1/keys", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/keys", body: body)
         guard answer.isSuccess else {
             return try await show(
-                visit, refused: RefusedForm(action: "\(path)/import", fields: form, answer: answer))
+                pageRequest, refused: RefusedForm(action: "\(path)/import", fields: form, answer: answer))
         }
         let id = answer.json["keyId"]?.text ?? ""
-        return visit.redirect(to: path, after: "keys.imported", of: id)
+        return pageRequest.redirect(to: path, after: "keys.imported", of: id)
     }
 
-    private static func ask(_ visit: Visit, _ id: String, fault: String? = nil) -> Response {
-        visit.confirmation(
+    private static func ask(_ pageRequest: PageRequest, _ id: String, fault: String? = nil) -> Response {
+        pageRequest.confirmation(
             "account.keys.revoke", object: id, back: path, isTyped: true, fault: fault,
             same: SameRequest(method: "DELETE", path: JSONValue.path("keys", id), command: "key revoke \(id)"))
     }
 
-    private static func revoke(_ visit: Visit) async throws -> Response {
-        let id = try visit.component("id")
-        guard try await visit.form().text("typed") == id else {
-            return ask(visit, id, fault: visit.texts.text("account.confirm.differs", ["object": id]))
+    private static func revoke(_ pageRequest: PageRequest) async throws -> Response {
+        let id = try pageRequest.component("id")
+        guard try await pageRequest.form().text("typed") == id else {
+            return ask(pageRequest, id, fault: pageRequest.texts.text("account.confirm.differs", ["object": id]))
         }
-        _ = try await visit.change(.delete, JSONValue.path("keys", id))
-        return visit.redirect(to: path, after: "keys.revoked", of: id)
+        _ = try await pageRequest.change(.delete, JSONValue.path("keys", id))
+        return pageRequest.redirect(to: path, after: "keys.revoked", of: id)
     }
 }

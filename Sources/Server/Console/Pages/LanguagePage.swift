@@ -6,12 +6,12 @@ import Texts
 /// The choice of the language, which a cookie keeps.
 enum LanguagePage {
     /// Keeps the language `to`, and goes to the page `back`.
-    static func choose(_ visit: Visit) throws -> Response {
-        guard let language = visit.query.first("to").flatMap(Language.init(rawValue:)) else {
+    static func choose(_ pageRequest: PageRequest) throws -> Response {
+        guard let language = pageRequest.query.first("to").flatMap(Language.init(rawValue:)) else {
             throw ControlError.invalid("to is not a language; en and es are")
         }
-        let back = visit.query.first("back") ?? ""
-        var response = visit.redirect(to: isPage(back) ? back : "/console/")
+        let back = pageRequest.query.first("back") ?? ""
+        var response = pageRequest.redirect(to: isPage(back) ? back : "/console/")
         response.headers[.setCookie] = "language=\(language.rawValue); Path=/console/; Max-Age=31536000; SameSite=Lax"
         return response
     }

@@ -13,39 +13,40 @@ enum NotificationPage {
         routes.post("notifications/:id/resend") { try await resend($0) }
     }
 
-    private static func show(_ visit: Visit, notice: String? = nil) async throws -> Response {
-        let id = try visit.parameter("id")
+    private static func show(_ pageRequest: PageRequest, notice: String? = nil) async throws -> Response {
+        let id = try pageRequest.parameter("id")
         let path = "/v1/notifications/\(QueryText.encoded(id))"
-        let answer = try await visit.call(.get, path)
+        let answer = try await pageRequest.call(.get, path)
         guard answer.isSuccess, let found = answer.json.items else {
             throw ControlError(
                 status: answer.status, code: "notFound",
-                message: answer.status == .notFound ? visit.texts.text("notification.none") : answer.message)
+                message: answer.status == .notFound ? pageRequest.texts.text("notification.none") : answer.message)
         }
-        var items = found.map { view($0, visit) }
-        if let first = found.first { items[0]["payloadFault"] = try await payloadFault(first, visit) }
+        var items = found.map { view($0, pageRequest) }
+        if let first = found.first { items[0]["payloadFault"] = try await payloadFault(first, pageRequest) }
         var values: [String: Any] = ["items": items]
         values["notice"] = notice
         for name in ["id", "apnsId"] where values["sent"] == nil {
-            values["sent"] = try await request(of: found.first?[name]?.text ?? id, visit)
+            values["sent"] = try await request(of: found.first?[name]?.text ?? id, pageRequest)
         }
         if values["sent"] == nil { values["kept"] = found.first.flatMap { keptRequest($0) } }
-        return visit.page(
-            "notification", title: visit.texts.text("notification.title"), section: "inbox",
+        return pageRequest.page(
+            "notification", title: pageRequest.texts.text("notification.title"), section: "inbox",
             same: SameRequest(path: path, command: "get \(id)"), values)
     }
 
     /// The notification without the page around it, for the script that follows it.
-    private static func timeline(_ visit: Visit) async throws -> Response {
-        let answer = try await visit.json("/v1/notifications/\(QueryText.encoded(try visit.parameter("id")))")
-        let values = ["items": (answer.items ?? []).map { view($0, visit) }]
-        let html = visit.pages.fragment("notification-items", texts: visit.texts, values)
+    private static func timeline(_ pageRequest: PageRequest) async throws -> Response {
+        let answer = try await pageRequest.json(
+            "/v1/notifications/\(QueryText.encoded(try pageRequest.parameter("id")))")
+        let values = ["items": (answer.items ?? []).map { view($0, pageRequest) }]
+        let html = pageRequest.pages.fragment("notification-items", texts: pageRequest.texts, values)
         return Response(
             status: .ok, headers: [.contentType: "text/html; charset=utf-8", .cacheControl: "no-store"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: html)))
     }
 
-    private static func view(_ item: JSONValue, _ visit: Visit) -> [String: Any] {
+    private static func view(_ item: JSONValue, _ pageRequest: PageRequest) -> [String: Any] {
         let entries = item["timeline"]?.items ?? []
         let decisive = Outcome.decisive(entries)
         let outcome = Outcome(state: decisive?["state"]?.text ?? "-")
@@ -53,17 +54,18 @@ enum NotificationPage {
         let payload = content?["payload"]
         let alert = payload?["aps"]?["alert"]
         var view: [String: Any] = [
-            "name": alert?["title"]?.text ?? alert?.text ?? alert?["body"]?.text ?? visit.texts.text("inbox.untitled"),
+            "name": alert?["title"]?.text ?? alert?.text ?? alert?["body"]?.text
+                ?? pageRequest.texts.text("inbox.untitled"),
             "id": item["id"]?.text ?? "", "apnsId": item["apnsId"]?.text ?? "", "topic": item["topic"]?.text ?? "",
-            "team": item["team"]?.text ?? "", "tone": outcome.tone.rawValue, "why": outcome.why(visit.texts),
-            "canWithdraw": item["device"] != nil && visit.may("POST notifications/:id/withdraw"),
-            "canResend": resending(item) != nil && visit.may("POST notifications/:id/resend"),
-            "timeline": timeline(entries, visit),
+            "team": item["team"]?.text ?? "", "tone": outcome.tone.rawValue, "why": outcome.why(pageRequest.texts),
+            "canWithdraw": item["device"] != nil && pageRequest.may("POST notifications/:id/withdraw"),
+            "canResend": resending(item) != nil && pageRequest.may("POST notifications/:id/resend"),
+            "timeline": timeline(entries, pageRequest),
         ]
         view["device"] = item["device"]?.text
         view["follow"] = item["device"]?.text == nil ? nil : true
         view["environment"] = item["environment"]?.text
-        view["advice"] = outcome.advice(visit.texts)
+        view["advice"] = outcome.advice(pageRequest.texts)
         view["payload"] = payload?.indented
         if payload?["aldaba"]?["encrypted"] != nil { view["isEncrypted"] = true }
         // The note of a refusal tells the fault and its place in the request.
@@ -71,52 +73,52 @@ enum NotificationPage {
         return view
     }
 
-    private static func timeline(_ entries: [JSONValue], _ visit: Visit) -> [[String: Any]] {
+    private static func timeline(_ entries: [JSONValue], _ pageRequest: PageRequest) -> [[String: Any]] {
         let times = entries.map { $0["at"]?.text.flatMap { Timestamp(text: $0) } }
         return entries.indices.map { place in
-            var view = entry(entries[place], visit)
+            var view = entry(entries[place], pageRequest)
             let isLong =
                 place + 1 == entries.count
                 || times[place].map { (times[place + 1] ?? $0).milliseconds(since: $0) >= 2000 } ?? false
             // A notification is stored for an instant also where the device is connected.
             if view["state"] as? String == "stored", !isLong { view["apple"] = nil }
             if let begun = times.first ?? nil, let at = times[place] {
-                view["took"] = "\(visit.texts.language.number(Int(at.milliseconds(since: begun)))) ms"
+                view["took"] = "\(pageRequest.texts.language.number(Int(at.milliseconds(since: begun)))) ms"
             }
             return view
         }
     }
 
-    private static func entry(_ entry: JSONValue, _ visit: Visit) -> [String: Any] {
+    private static func entry(_ entry: JSONValue, _ pageRequest: PageRequest) -> [String: Any] {
         let state = entry["state"]?.text ?? ""
         var view: [String: Any] = [
-            "state": state, "source": visit.texts.text("notification.source.\(entry["source"]?.text ?? "")"),
+            "state": state, "source": pageRequest.texts.text("notification.source.\(entry["source"]?.text ?? "")"),
             "note": entry["note"]?.text ?? "",
         ]
-        view["at"] = visit.time(entry["at"]?.text)
+        view["at"] = pageRequest.time(entry["at"]?.text)
         view["apple"] = Outcome(state: state).apple
         return view
     }
 
     /// The fault that the server's check finds in a payload, with its place in the text that the page shows.
-    private static func payloadFault(_ item: JSONValue, _ visit: Visit) async throws -> String? {
+    private static func payloadFault(_ item: JSONValue, _ pageRequest: PageRequest) async throws -> String? {
         guard let content = item["content"], content["lane"]?.text == "apns", let payload = content["payload"] else {
             return nil
         }
         var body: [JSONValue.Member] = [.init("payload", .string(payload.indented))]
         if let type = content["pushType"] { body.append(.init("pushType", type)) }
-        let answer = try await visit.call(.post, "/v1/payloads/check", body: .object(body))
+        let answer = try await pageRequest.call(.post, "/v1/payloads/check", body: .object(body))
         guard let fault = answer.json["faults"]?.items?.first, let what = fault["what"]?.text else { return nil }
         let words = answer.texts
-        let text = visit.texts.text(
+        let text = pageRequest.texts.text(
             "notification.payload.fault",
             ["line": fault["line"]?.json ?? "", "column": fault["column"]?.json ?? "", "what": words.text(what)])
         return fault["meant"]?.text.map { "\(text) (\(words.text($0))?)" } ?? text
     }
 
     /// The provider's request and its answer, where the server remembers them.
-    private static func request(of id: String, _ visit: Visit) async throws -> [String: Any]? {
-        let answer = try await visit.call(.get, "/v1/received?notification=\(QueryText.encoded(id))&limit=1")
+    private static func request(of id: String, _ pageRequest: PageRequest) async throws -> [String: Any]? {
+        let answer = try await pageRequest.call(.get, "/v1/received?notification=\(QueryText.encoded(id))&limit=1")
         guard answer.isSuccess, let item = answer.json["received"]?.items?.first else { return nil }
         var request = "\(item["method"]?.text ?? "") \(item["path"]?.text ?? "")\n"
         for field in item["headers"]?.members ?? [] { request += "\(field.name): \(field.value.text ?? "")\n" }
@@ -141,13 +143,14 @@ enum NotificationPage {
         return ["request": lines.joined(separator: "\n"), "answer": "200\napns-id: \(apnsID)"]
     }
 
-    private static func withdraw(_ visit: Visit) async throws -> Response {
-        let answer = try await visit.call(.delete, "/v1/notifications/\(QueryText.encoded(try visit.parameter("id")))")
+    private static func withdraw(_ pageRequest: PageRequest) async throws -> Response {
+        let answer = try await pageRequest.call(
+            .delete, "/v1/notifications/\(QueryText.encoded(try pageRequest.parameter("id")))")
         guard answer.isSuccess else {
             throw ControlError(status: answer.status, code: "refused", message: answer.message)
         }
         let outcome = answer.json.items?.first?["outcome"]?.text ?? "ended"
-        return try await show(visit, notice: visit.texts.text("notification.\(outcome)"))
+        return try await show(pageRequest, notice: pageRequest.texts.text("notification.\(outcome)"))
     }
 
     /// The body of `POST /v1/notifications` that sends a notification again; `nil` for one that cannot be sent by APNs' rules.
@@ -166,15 +169,16 @@ enum NotificationPage {
         ])
     }
 
-    private static func resend(_ visit: Visit) async throws -> Response {
-        let found = try await visit.json("/v1/notifications/\(QueryText.encoded(try visit.parameter("id")))")
+    private static func resend(_ pageRequest: PageRequest) async throws -> Response {
+        let found = try await pageRequest.json(
+            "/v1/notifications/\(QueryText.encoded(try pageRequest.parameter("id")))")
         guard let body = found.items?.first.flatMap(resending) else {
-            throw ControlError.invalid(visit.texts.text("notification.resend.impossible"))
+            throw ControlError.invalid(pageRequest.texts.text("notification.resend.impossible"))
         }
-        let answer = try await visit.call(.post, "/v1/notifications", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/notifications", body: body)
         guard answer.isSuccess, let id = answer.json["id"]?.text else {
             throw ControlError(status: answer.status, code: "refused", message: answer.message)
         }
-        return visit.redirect(to: "/console/notifications/\(QueryText.encoded(id))")
+        return pageRequest.redirect(to: "/console/notifications/\(QueryText.encoded(id))")
     }
 }

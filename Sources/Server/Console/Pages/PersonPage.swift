@@ -7,13 +7,13 @@ import Texts
 /// A person's installations, the export of everything about the person, and its erasure.
 enum PersonPage {
     static func add(to routes: ConsoleRoutes) {
-        routes.get("users/:id") { try await show(HubVisit($0)) }
-        routes.get("users/:id/export") { try await export(HubVisit($0)) }
-        routes.post("users/:id/erase") { try await erase(HubVisit($0)) }
+        routes.get("users/:id") { try await show(HubPageRequest($0)) }
+        routes.get("users/:id/export") { try await export(HubPageRequest($0)) }
+        routes.post("users/:id/erase") { try await erase(HubPageRequest($0)) }
     }
 
     private static func show(
-        _ hub: HubVisit, fault: String? = nil, status: HTTPResponse.Status = .ok, _ more: [String: Any] = [:]
+        _ hub: HubPageRequest, fault: String? = nil, status: HTTPResponse.Status = .ok, _ more: [String: Any] = [:]
     ) async throws -> Response {
         let user = try hub.parameter("id")
         var query = QueryText()
@@ -33,18 +33,18 @@ enum PersonPage {
             same: SameRequest(path: hub.path("users", user, rest: "/export")), status: status, values)
     }
 
-    private static func export(_ hub: HubVisit) async throws -> Response {
+    private static func export(_ hub: HubPageRequest) async throws -> Response {
         let user = try hub.parameter("id")
-        let response = try await hub.visit.api.respond(
-            .get, hub.path("users", user, rest: "/export"), in: hub.visit.context)
+        let response = try await hub.pageRequest.api.respond(
+            .get, hub.path("users", user, rest: "/export"), in: hub.pageRequest.context)
         return response.asFile("person.json")
     }
 
     /// Erases the person, if the form repeats the id.
-    private static func erase(_ hub: HubVisit) async throws -> Response {
+    private static func erase(_ hub: HubPageRequest) async throws -> Response {
         let user = try hub.parameter("id")
-        let texts = hub.visit.texts
-        guard try await hub.visit.request.form().first("user") == user else {
+        let texts = hub.pageRequest.texts
+        guard try await hub.pageRequest.request.form().first("user") == user else {
             return try await show(
                 hub, fault: texts.text("person.erase.differs", ["user": user]), status: .badRequest)
         }

@@ -12,28 +12,28 @@ enum PreferencesPage {
         routes.post("preferences") { try await save($0) }
     }
 
-    private static func show(_ visit: Visit, zone: String? = nil, fault: String? = nil) -> Response {
+    private static func show(_ pageRequest: PageRequest, zone: String? = nil, fault: String? = nil) -> Response {
         var values: [String: Any] = [
-            "zoneName": zone ?? visit.zoneName, "zones": TimeZone.knownTimeZoneIdentifiers,
+            "zoneName": zone ?? pageRequest.zoneName, "zones": TimeZone.knownTimeZoneIdentifiers,
             "isInvalid": fault != nil,
         ]
         values["fault"] = fault
-        return visit.page(
-            "preferences", title: visit.texts.text("preferences.title"), section: "",
+        return pageRequest.page(
+            "preferences", title: pageRequest.texts.text("preferences.title"), section: "",
             status: fault == nil ? .ok : .badRequest, values)
     }
 
-    private static func save(_ visit: Visit) async throws -> Response {
-        let form = try await visit.request.form()
+    private static func save(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.request.form()
         let name = form.first("zone") ?? ""
         guard let language = form.first("language").flatMap(Language.init(rawValue:)) else {
             throw ControlError.invalid("language is not one of the console's; en and es are")
         }
         guard name == "UTC" || TimeZone.knownTimeZoneIdentifiers.contains(name) else {
-            let fault = visit.texts.text("preferences.zone.unknown", ["zone": String(name.prefix(60))])
-            return show(visit, zone: name, fault: fault)
+            let fault = pageRequest.texts.text("preferences.zone.unknown", ["zone": String(name.prefix(60))])
+            return show(pageRequest, zone: name, fault: fault)
         }
-        var response = visit.redirect(to: "/console/preferences")
+        var response = pageRequest.redirect(to: "/console/preferences")
         for (cookie, value) in [("language", language.rawValue), ("zone", name)] {
             response.headers.append(
                 HTTPField(

@@ -18,49 +18,50 @@ enum ReportsPage {
     }
 
     /// The query of the API for the filters of a page.
-    private static func query(_ visit: Visit, _ names: [String]) -> QueryText {
+    private static func query(_ pageRequest: PageRequest, _ names: [String]) -> QueryText {
         var query = QueryText()
-        for name in names { query.add(name, value(name, visit)) }
+        for name in names { query.add(name, value(name, pageRequest)) }
         return query
     }
 
-    private static func value(_ name: String, _ visit: Visit) -> String? {
-        visit.query.first(name)?.trimmingCharacters(in: .whitespaces)
+    private static func value(_ name: String, _ pageRequest: PageRequest) -> String? {
+        pageRequest.query.first(name)?.trimmingCharacters(in: .whitespaces)
     }
 
     // MARK: The page
 
-    private static func show(_ visit: Visit) async throws -> Response {
-        let texts = visit.texts
-        let query = query(visit, filters)
+    private static func show(_ pageRequest: PageRequest) async throws -> Response {
+        let texts = pageRequest.texts
+        let query = query(pageRequest, filters)
         let path = "/v1/reports\(query.text)"
-        let answer = try await visit.call(.get, path)
-        let apps = try await visit.json("/v1/apps")["apps"]?.items ?? []
-        let grouping = ReportGrouping(rawValue: value("by", visit) ?? "") ?? .day
+        let answer = try await pageRequest.call(.get, path)
+        let apps = try await pageRequest.json("/v1/apps")["apps"]?.items ?? []
+        let grouping = ReportGrouping(rawValue: value("by", pageRequest) ?? "") ?? .day
         var values: [String: Any] = [
             "apps": apps.compactMap { $0["topic"]?.text },
-            "filter": Dictionary(filters.map { ($0, value($0, visit) ?? "") }) { $1 },
-            "lanes": choices(["", "apns", "fcm"], chosen: value("lane", visit) ?? "", "reports.lane", texts),
+            "filter": Dictionary(filters.map { ($0, value($0, pageRequest) ?? "") }) { $1 },
+            "lanes": choices(["", "apns", "fcm"], chosen: value("lane", pageRequest) ?? "", "reports.lane", texts),
             "groupings": choices(
                 ReportGrouping.allCases.map(\.rawValue), chosen: grouping.rawValue, "reports.by", texts),
         ]
         let title = texts.text("reports.title")
         guard answer.isSuccess else {
             values["fault"] = answer.message
-            return visit.page("reports", title: title, section: "reports", status: answer.status, values)
+            return pageRequest.page("reports", title: title, section: "reports", status: answer.status, values)
         }
         let report = DayReport(answer.json)
-        values.merge(view(report, grouping, query: query, visit)) { $1 }
-        return visit.page(
-            "reports", title: title, section: "reports", same: SameRequest(path: path, command: command(visit)), values)
+        values.merge(view(report, grouping, query: query, pageRequest)) { $1 }
+        return pageRequest.page(
+            "reports", title: title, section: "reports", same: SameRequest(path: path, command: command(pageRequest)),
+            values)
     }
 
     private static func view(
-        _ report: DayReport, _ grouping: ReportGrouping, query: QueryText, _ visit: Visit
+        _ report: DayReport, _ grouping: ReportGrouping, query: QueryText, _ pageRequest: PageRequest
     ) -> [String: Any] {
-        let texts = visit.texts
+        let texts = pageRequest.texts
         func download(_ path: String, _ names: [String], _ format: String) -> String {
-            var query = self.query(visit, names)
+            var query = self.query(pageRequest, names)
             query.add("format", format)
             return "/console/reports/\(path)\(query.text)"
         }
@@ -93,11 +94,13 @@ enum ReportsPage {
     }
 
     /// The command with the same filters; there is none with a platform.
-    private static func command(_ visit: Visit) -> String? {
-        guard value("lane", visit) ?? "" == "" else { return nil }
+    private static func command(_ pageRequest: PageRequest) -> String? {
+        guard value("lane", pageRequest) ?? "" == "" else { return nil }
         var command = "report"
         for name in ["app", "label", "from", "to"] {
-            if let value = value(name, visit), !value.isEmpty { command += " --\(name) \(SameRequest.quoted(value))" }
+            if let value = value(name, pageRequest), !value.isEmpty {
+                command += " --\(name) \(SameRequest.quoted(value))"
+            }
         }
         return command
     }
@@ -105,10 +108,10 @@ enum ReportsPage {
     // MARK: Downloads
 
     /// The rows of the report as CSV or JSON Lines.
-    private static func rows(_ visit: Visit) async throws -> Response {
-        let answer = try await visit.json("/v1/reports\(query(visit, filters).text)")
+    private static func rows(_ pageRequest: PageRequest) async throws -> Response {
+        let answer = try await pageRequest.json("/v1/reports\(query(pageRequest, filters).text)")
         let rows = answer["rows"]?.items ?? []
-        let isCSV = value("format", visit) == "csv"
+        let isCSV = value("format", pageRequest) == "csv"
         var text = isCSV ? CSVField.line(DayReport.columns) : ""
         for row in rows { text += isCSV ? CSVField.line(DayReport.fields(row)) : row.json + "\n" }
         let headers: HTTPFields = [
@@ -120,24 +123,24 @@ enum ReportsPage {
     }
 
     /// Every event of the period, as the API exports them.
-    private static func events(_ visit: Visit) async throws -> Response {
-        let isCSV = value("format", visit) == "csv"
-        var query = query(visit, ["app", "from", "to"])
+    private static func events(_ pageRequest: PageRequest) async throws -> Response {
+        let isCSV = value("format", pageRequest) == "csv"
+        var query = query(pageRequest, ["app", "from", "to"])
         query.add("format", isCSV ? "csv" : "jsonl")
-        let response = try await visit.api.respond(.get, "/v1/events\(query.text)", in: visit.context)
+        let response = try await pageRequest.api.respond(.get, "/v1/events\(query.text)", in: pageRequest.context)
         return response.asFile("events.\(isCSV ? "csv" : "jsonl")")
     }
 
     // MARK: One send
 
-    private static func send(_ visit: Visit) async throws -> Response {
-        let texts = visit.texts
-        let id = value("id", visit) ?? ""
+    private static func send(_ pageRequest: PageRequest) async throws -> Response {
+        let texts = pageRequest.texts
+        let id = value("id", pageRequest) ?? ""
         let path = "/v1/reports/messages/\(QueryText.encoded(id))"
         var values: [String: Any] = ["id": id]
         var same: SameRequest?
         if !id.isEmpty {
-            let answer = try await visit.call(.get, path)
+            let answer = try await pageRequest.call(.get, path)
             if answer.isSuccess, let counts = answer.json["counts"] {
                 values["report"] = [
                     "figures": ReportFigure.cards(counts, texts), "ends": ReportFigure.ends(counts, texts),
@@ -147,6 +150,7 @@ enum ReportsPage {
                 values["fault"] = answer.status == .notFound ? texts.text("reports.send.none") : answer.message
             }
         }
-        return visit.page("report-send", title: texts.text("reports.send"), section: "reports", same: same, values)
+        return pageRequest.page(
+            "report-send", title: texts.text("reports.send"), section: "reports", same: same, values)
     }
 }

@@ -15,9 +15,9 @@ enum ServiceAccountsPage {
     }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil
+        _ pageRequest: PageRequest, refused: RefusedForm? = nil
     ) async throws -> Response {
-        let accounts = try await visit.json("/v1/service-accounts")["serviceAccounts"]?.items ?? []
+        let accounts = try await pageRequest.json("/v1/service-accounts")["serviceAccounts"]?.items ?? []
         let table = AccountTable(
             key: "account.service-accounts", columns: ["email", "team", "project", "since", "state"],
             rows: accounts.map { account in
@@ -28,8 +28,8 @@ enum ServiceAccountsPage {
                         .text(account["email"]?.text), .code(account["team"]?.text),
                         .code(account["projectId"]?.text), .time(account["createdAt"]?.text),
                         isRevoked
-                            ? .state(visit.texts.text("account.revoked"), .bad)
-                            : .state(visit.texts.text("account.valid"), .good),
+                            ? .state(pageRequest.texts.text("account.revoked"), .bad)
+                            : .state(pageRequest.texts.text("account.valid"), .good),
                     ],
                     isRevoked
                         ? []
@@ -40,21 +40,21 @@ enum ServiceAccountsPage {
             key: "account.service-accounts.create", action: path,
             fields: [
                 FormField(name: "team", kind: .choice([])), FormField(name: "url", kind: .line(type: "url")),
-            ], choices: ["team": try await visit.teamOptions()])
-        return visit.account(
+            ], choices: ["team": try await pageRequest.teamOptions()])
+        return pageRequest.account(
             "account.service-accounts", tables: [table], forms: [form], refused: refused,
             same: SameRequest(path: "/v1/service-accounts", command: "service-account list"))
     }
 
-    private static func create(_ visit: Visit) async throws -> Response {
-        let form = try await visit.form()
+    private static func create(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.form()
         let body = JSONValue.document([("team", form.string("team")), ("url", form.string("url"))])
-        let answer = try await visit.call(.post, "/v1/service-accounts", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/service-accounts", body: body)
         guard answer.isSuccess, let file = answer.json["file"]?.text else {
-            return try await show(visit, refused: RefusedForm(action: path, fields: form, answer: answer))
+            return try await show(pageRequest, refused: RefusedForm(action: path, fields: form, answer: answer))
         }
         let id = answer.json["keyId"]?.text ?? ""
-        return visit.secrets(
+        return pageRequest.secrets(
             "account.service-accounts", object: answer.json["email"]?.text ?? id,
             [
                 AccountSecret(
@@ -65,18 +65,18 @@ enum ServiceAccountsPage {
                 command: "service-account create --team \(form.text("team") ?? "")"))
     }
 
-    private static func ask(_ visit: Visit) throws -> Response {
-        let id = try visit.component("id")
-        return visit.confirmation(
+    private static func ask(_ pageRequest: PageRequest) throws -> Response {
+        let id = try pageRequest.component("id")
+        return pageRequest.confirmation(
             "account.service-accounts.revoke", object: id, back: path,
             same: SameRequest(
                 method: "DELETE", path: JSONValue.path("service-accounts", id),
                 command: "service-account revoke \(id)"))
     }
 
-    private static func revoke(_ visit: Visit) async throws -> Response {
-        let id = try visit.component("id")
-        _ = try await visit.change(.delete, JSONValue.path("service-accounts", id))
-        return visit.redirect(to: path, after: "service-accounts.revoked", of: id)
+    private static func revoke(_ pageRequest: PageRequest) async throws -> Response {
+        let id = try pageRequest.component("id")
+        _ = try await pageRequest.change(.delete, JSONValue.path("service-accounts", id))
+        return pageRequest.redirect(to: path, after: "service-accounts.revoked", of: id)
     }
 }

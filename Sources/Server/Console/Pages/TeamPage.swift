@@ -13,9 +13,9 @@ enum TeamPage {
     }
 
     private static func show(
-        _ visit: Visit, refused: RefusedForm? = nil
+        _ pageRequest: PageRequest, refused: RefusedForm? = nil
     ) async throws -> Response {
-        let teams = try await visit.json("/v1/teams")["teams"]?.items ?? []
+        let teams = try await pageRequest.json("/v1/teams")["teams"]?.items ?? []
         let table = AccountTable(
             key: "account.teams", columns: ["name", "team", "project", "sender", "apps", "keys", "certificates"],
             rows: teams.map { team in
@@ -30,19 +30,19 @@ enum TeamPage {
         let form = AccountForm(
             key: "account.teams.create", action: path,
             fields: [FormField(name: "name", kind: .line(type: "text")), FormField(name: "id")])
-        return visit.account(
+        return pageRequest.account(
             "account.teams", tables: [table], forms: [form], refused: refused,
             same: SameRequest(path: "/v1/teams", command: "team list"))
     }
 
-    private static func create(_ visit: Visit) async throws -> Response {
-        let form = try await visit.form()
+    private static func create(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.form()
         let body = JSONValue.document([("name", form.string("name")), ("id", form.string("id"))])
-        let answer = try await visit.call(.post, "/v1/teams", body: body)
+        let answer = try await pageRequest.call(.post, "/v1/teams", body: body)
         guard answer.isSuccess else {
-            return try await show(visit, refused: RefusedForm(action: path, fields: form, answer: answer))
+            return try await show(pageRequest, refused: RefusedForm(action: path, fields: form, answer: answer))
         }
         let id = answer.json["id"]?.text ?? ""
-        return visit.redirect(to: path, after: "teams.added", of: id)
+        return pageRequest.redirect(to: path, after: "teams.added", of: id)
     }
 }

@@ -13,38 +13,39 @@ struct ConfirmPage: Sendable {
     }
 
     private func show(
-        _ visit: Visit, next: String, fault: String? = nil, status: HTTPResponse.Status = .ok
+        _ pageRequest: PageRequest, next: String, fault: String? = nil, status: HTTPResponse.Status = .ok
     ) -> Response {
-        visit.page(
-            "confirm", title: visit.texts.text("people.confirm"), section: "", status: status,
+        pageRequest.page(
+            "confirm", title: pageRequest.texts.text("people.confirm"), section: "", status: status,
             [
-                "next": next, "name": visit.visitor.person?.name ?? "", "fault": fault.shown,
-                "hasPassword": visit.visitor.person?.password != nil,
-                "hasProvider": people.provider != nil && visit.visitor.person?.identity != nil,
+                "next": next, "name": pageRequest.user.person?.name ?? "", "fault": fault.shown,
+                "hasPassword": pageRequest.user.person?.password != nil,
+                "hasProvider": people.provider != nil && pageRequest.user.person?.identity != nil,
             ])
     }
 
-    private func confirm(_ visit: Visit) async throws -> Response {
-        let form = try await visit.request.form()
-        let next = visit.next(form)
-        guard let person = visit.visitor.person else { return visit.redirect(to: "/console/login") }
+    private func confirm(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.request.form()
+        let next = pageRequest.next(form)
+        guard let person = pageRequest.user.person else { return pageRequest.redirect(to: "/console/login") }
         let outcome: PeopleService.LogIn
         do {
             outcome = try await people.service.logIn(
-                name: person.name, password: form.first("password") ?? "", from: visit.origin,
-                endingSession: visit.visitor.secret)
+                name: person.name, password: form.first("password") ?? "", from: pageRequest.origin,
+                endingSession: pageRequest.user.secret)
         } catch is PasswordChecks.Busy {
             outcome = .later(seconds: 5)
         }
         switch outcome {
         case .begun(let session, _):
-            try await people.service.store.chooseTeam(visit.visitor.session?.team, inSession: session.hash)
-            return visit.redirect(to: next, beginning: session)
+            try await people.service.store.chooseTeam(pageRequest.user.session?.team, inSession: session.hash)
+            return pageRequest.redirect(to: next, beginning: session)
         case .refused:
-            return show(visit, next: next, fault: visit.texts.text("people.confirm.refused"), status: .forbidden)
+            return show(
+                pageRequest, next: next, fault: pageRequest.texts.text("people.confirm.refused"), status: .forbidden)
         case .later(let seconds):
             return show(
-                visit, next: next, fault: visit.texts.text("people.login.later", count: Int(seconds)),
+                pageRequest, next: next, fault: pageRequest.texts.text("people.login.later", count: Int(seconds)),
                 status: .tooManyRequests)
         }
     }

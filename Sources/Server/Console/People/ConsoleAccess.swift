@@ -45,12 +45,12 @@ package enum ConsoleAccess: Sendable {
 
     /// The outcome of the check of a request.
     enum Admission {
-        /// The visitor, and the request with a body that was not read.
-        case visitor(Visitor, Request)
+        /// The user, and the request with a body that was not read.
+        case user(SignedInUser, Request)
         /// Another page comes first.
         case redirect(to: String)
-        /// The visitor may not do that.
-        case refusal(Visitor, ConsoleRefusal)
+        /// The user may not do that.
+        case refusal(SignedInUser, ConsoleRefusal)
     }
 
     /// Checks whether the sender of a request may call a route.
@@ -59,28 +59,28 @@ package enum ConsoleAccess: Sendable {
     func admit(
         _ request: Request, _ context: ControlContext, to rule: ConsolePermissions.Rule?
     ) async throws -> Admission {
-        guard case .people(let people) = self else { return .visitor(.open, request) }
+        guard case .people(let people) = self else { return .user(.open, request) }
         guard let rule else { throw ConsoleRefusal.role.error }
-        guard let visitor = try await Self.visitor(request, people) else {
+        guard let user = try await Self.user(request, people) else {
             guard rule.need == .anyone else { return try Self.logIn(for: request) }
-            return .visitor(.nobody, request)
+            return .user(.nobody, request)
         }
-        try await RequestScope.prove(visitor.scope.team.map(Caller.team) ?? .development)
-        if let page = visitor.onlyPage, request.uri.path == "/console/" { return .redirect(to: page) }
-        guard rule.admits(visitor, context) else { return .refusal(visitor, .role) }
-        if rule.needsConfirmation, !visitor.isConfirmed(forForm: request.method == .post, at: people.service.now) {
+        try await RequestScope.prove(user.scope.team.map(Caller.team) ?? .development)
+        if let page = user.onlyPage, request.uri.path == "/console/" { return .redirect(to: page) }
+        guard rule.admits(user, context) else { return .refusal(user, .role) }
+        if rule.needsConfirmation, !user.isConfirmed(forForm: request.method == .post, at: people.service.now) {
             let next = request.method == .get ? request.uri.description : rule.page
             return .redirect(to: "/console/confirm" + Self.next(next))
         }
-        guard request.method == .post, rule.need != .anyone else { return .visitor(visitor, request) }
-        return .visitor(visitor, try await FormToken.check(request, visitor))
+        guard request.method == .post, rule.need != .anyone else { return .user(user, request) }
+        return .user(user, try await FormToken.check(request, user))
     }
 
-    private static func visitor(_ request: Request, _ people: ConsolePeople) async throws -> Visitor? {
+    private static func user(_ request: Request, _ people: ConsolePeople) async throws -> SignedInUser? {
         guard let text = request.cookies[cookie]?.value, text.utf8.count <= 64 else { return nil }
         let secret = OneSecret(text: text)
         guard let (session, person) = try await people.service.session(secret) else { return nil }
-        return Visitor(secret: secret, session: session, person: person, of: people)
+        return SignedInUser(secret: secret, session: session, person: person, of: people)
     }
 
     /// A page leads to the log-in; what a script or a form asks for is refused.
@@ -116,8 +116,8 @@ enum FormToken {
     /// Checks that a form was made for the session.
     ///
     /// - Returns: The request with its body, which was read for the check.
-    static func check(_ request: Request, _ visitor: Visitor) async throws -> Request {
-        guard let expected = visitor.formToken else { return request }
+    static func check(_ request: Request, _ user: SignedInUser) async throws -> Request {
+        guard let expected = user.formToken else { return request }
         var request = request
         let isForm = request.headers[.contentType]?.hasPrefix("multipart/form-data") != true
         let body: ByteBuffer

@@ -44,9 +44,9 @@ enum ConsolePermissions {
         /// The page with the form of the route.
         var page = "/console/"
 
-        /// Whether a visitor may call the route.
-        func admits(_ visitor: Visitor, _ context: ControlContext) -> Bool {
-            admits(visitor.membership) { context.parameters.get($0) }
+        /// Whether a user may call the route.
+        func admits(_ user: SignedInUser, _ context: ControlContext) -> Bool {
+            admits(user.membership) { context.parameters.get($0) }
         }
 
         /// Whether a membership includes the route.

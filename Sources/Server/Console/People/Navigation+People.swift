@@ -1,12 +1,12 @@
 import PushServer
 
 extension Navigation {
-    /// The pages that a visitor may open.
-    static func pages(for visitor: Visitor) -> [(section: String, path: String)] {
-        if visitor.isOpen { return pages }
-        guard visitor.person != nil else { return [] }
+    /// The pages that a user may open.
+    static func pages(for user: SignedInUser) -> [(section: String, path: String)] {
+        if user.isOpen { return pages }
+        guard user.person != nil else { return [] }
         return (pages + [("accounts", "accounts"), ("sessions", "sessions")]).filter { page in
-            ConsolePermissions.rule("GET \(page.path)")?.admits(visitor.membership) { _ in nil } ?? false
+            ConsolePermissions.rule("GET \(page.path)")?.admits(user.membership) { _ in nil } ?? false
         }
     }
 }

@@ -17,8 +17,8 @@ struct OpenIDPage: Sendable {
     }
 
     /// The address to which the browser comes back, of a name of this server.
-    private func redirect(_ visit: Visit) throws -> String {
-        let origin = "https://\(visit.request.head.authority ?? "")"
+    private func redirect(_ pageRequest: PageRequest) throws -> String {
+        let origin = "https://\(pageRequest.request.head.authority ?? "")"
         guard people.names().include(origin: origin) else {
             throw ControlError.invalid("\(origin) is no name of this server; its setting server-names has them")
         }
@@ -30,70 +30,74 @@ struct OpenIDPage: Sendable {
         return provider
     }
 
-    private func begin(_ visit: Visit) async throws -> Response {
+    private func begin(_ pageRequest: PageRequest) async throws -> Response {
         let provider = try provider()
         let purpose: OpenIDAttempt.Purpose
-        switch visit.query.first("for") {
+        switch pageRequest.query.first("for") {
         case "confirm":
-            guard visit.visitor.person != nil else { return visit.redirect(to: "/console/login") }
+            guard pageRequest.user.person != nil else { return pageRequest.redirect(to: "/console/login") }
             purpose = .confirm
-        case "link": purpose = .link(visit.query.first("link").map { String($0.prefix(64)) } ?? "")
+        case "link": purpose = .link(pageRequest.query.first("link").map { String($0.prefix(64)) } ?? "")
         default: purpose = .logIn
         }
-        let attempt = OpenIDAttempt(purpose, next: visit.next(visit.query))
+        let attempt = OpenIDAttempt(purpose, next: pageRequest.next(pageRequest.query))
         let address: String
-        do { address = try await provider.address(of: attempt, redirect: try redirect(visit)) } catch let fault
+        do { address = try await provider.address(of: attempt, redirect: try redirect(pageRequest)) } catch let fault
             as OpenIDFault
-        { throw refused(fault, visit) }
-        var response = visit.redirect(to: address)
+        { throw refused(fault, pageRequest) }
+        var response = pageRequest.redirect(to: address)
         response.headers[.setCookie] =
             "\(Self.cookie)=\(attempt.text); Path=/; Secure; HttpOnly; SameSite=Lax; Max-Age=600"
         return response
     }
 
-    private func refused(_ fault: OpenIDFault, _ visit: Visit) -> ControlError {
-        visit.context.logger.warning("a log-in to the console by the OpenID provider failed: \(fault)")
+    private func refused(_ fault: OpenIDFault, _ pageRequest: PageRequest) -> ControlError {
+        pageRequest.context.logger.warning("a log-in to the console by the OpenID provider failed: \(fault)")
         return ControlError(
-            status: .badGateway, code: "refused", message: visit.texts.text("people.provider.failed"))
+            status: .badGateway, code: "refused", message: pageRequest.texts.text("people.provider.failed"))
     }
 
-    private func end(_ visit: Visit) async throws -> Response {
+    private func end(_ pageRequest: PageRequest) async throws -> Response {
         let provider = try provider()
-        guard let attempt = visit.request.cookies[Self.cookie].flatMap({ OpenIDAttempt(text: $0.value) }),
-            let state = visit.query.first("state"), ConstantTime.equal(state.utf8, attempt.state.utf8)
-        else { throw ControlError.forbidden(visit.texts.text("people.provider.foreign")) }
-        guard let code = visit.query.first("code") else {
-            throw ControlError.forbidden(visit.texts.text("people.provider.denied"))
+        guard let attempt = pageRequest.request.cookies[Self.cookie].flatMap({ OpenIDAttempt(text: $0.value) }),
+            let state = pageRequest.query.first("state"), ConstantTime.equal(state.utf8, attempt.state.utf8)
+        else { throw ControlError.forbidden(pageRequest.texts.text("people.provider.foreign")) }
+        guard let code = pageRequest.query.first("code") else {
+            throw ControlError.forbidden(pageRequest.texts.text("people.provider.denied"))
         }
         let identity: ExternalIdentity
-        do { identity = try await provider.identity(ofCode: code, attempt, redirect: try redirect(visit)) } catch let
+        do {
+            identity = try await provider.identity(ofCode: code, attempt, redirect: try redirect(pageRequest))
+        } catch let
             fault
             as OpenIDFault
-        { throw refused(fault, visit) }
-        let person = try await person(of: identity, attempt, visit)
-        let team = visit.visitor.session?.team
-        let session = try await people.service.begin(person, from: visit.origin, endingSession: visit.shownSession)
+        { throw refused(fault, pageRequest) }
+        let person = try await person(of: identity, attempt, pageRequest)
+        let team = pageRequest.user.session?.team
+        let session = try await people.service.begin(
+            person, from: pageRequest.origin, endingSession: pageRequest.shownSession)
         if attempt.purpose == .confirm { try await people.service.store.chooseTeam(team, inSession: session.hash) }
         try await people.recorded(.logIn, person.name, by: .person(person.name)) {}
         let next = LanguagePage.isPage(attempt.next) ? attempt.next : "/console/"
-        return visit.redirect(to: next, beginning: session)
+        return pageRequest.redirect(to: next, beginning: session)
     }
 
     private func person(
-        of identity: ExternalIdentity, _ attempt: OpenIDAttempt, _ visit: Visit
+        of identity: ExternalIdentity, _ attempt: OpenIDAttempt, _ pageRequest: PageRequest
     ) async throws -> Person {
         switch attempt.purpose {
         case .logIn:
             if let person = try await people.service.store.person(identity) { return person }
-            throw ControlError.forbidden(visit.texts.text("people.provider.unknown", ["subject": identity.subject]))
+            throw ControlError.forbidden(
+                pageRequest.texts.text("people.provider.unknown", ["subject": identity.subject]))
         case .confirm:
-            guard let person = visit.visitor.person, person.identity == identity else {
-                throw ControlError.forbidden(visit.texts.text("people.provider.foreign"))
+            guard let person = pageRequest.user.person, person.identity == identity else {
+                throw ControlError.forbidden(pageRequest.texts.text("people.provider.foreign"))
             }
             return person
         case .link(let text):
             guard let person = try await people.service.connect(OneSecret(text: text), to: identity) else {
-                throw ControlError(status: .gone, code: "gone", message: visit.texts.text("people.setup.gone"))
+                throw ControlError(status: .gone, code: "gone", message: pageRequest.texts.text("people.setup.gone"))
             }
             return person
         }

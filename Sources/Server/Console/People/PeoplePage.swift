@@ -19,10 +19,10 @@ struct PeoplePage: Sendable {
     }
 
     private func show(
-        _ visit: Visit, _ values: [String: Any] = [:], status: HTTPResponse.Status = .ok
+        _ pageRequest: PageRequest, _ values: [String: Any] = [:], status: HTTPResponse.Status = .ok
     ) async throws -> Response {
-        let team = visit.visitor.membership?.team
-        let isOwner = visit.visitor.person?.isOwner == true
+        let team = pageRequest.user.membership?.team
+        let isOwner = pageRequest.user.person?.isOwner == true
         let shown = try await people.service.store.people().filter { person in
             team == nil || person.memberships.contains { $0.team == team }
         }
@@ -31,65 +31,65 @@ struct PeoplePage: Sendable {
             [
                 "id": person.id.rawValue, "name": person.name,
                 "roles": person.memberships.filter { team == nil || $0.team == team }
-                    .map { SessionsPage.label($0, visit) },
+                    .map { SessionsPage.label($0, pageRequest) },
                 "hasPassword": person.password != nil, "isOwner": isOwner,
-                "choices": choices(visit), "team": team?.rawValue ?? "", "isLimited": team != nil,
+                "choices": choices(pageRequest), "team": team?.rawValue ?? "", "isLimited": team != nil,
             ] as [String: Any]
         }
-        values["choices"] = choices(visit)
+        values["choices"] = choices(pageRequest)
         values["team"] = team?.rawValue ?? ""
         values["isLimited"] = team != nil
         for name in ["nameFault", "link", "given"] where values[name] == nil { values[name] = false }
-        return visit.page(
-            "accounts", title: visit.texts.text("people.people"), section: "accounts", status: status, values)
+        return pageRequest.page(
+            "accounts", title: pageRequest.texts.text("people.people"), section: "accounts", status: status, values)
     }
 
-    /// The roles that the visitor may give: none above the visitor's own.
-    private func choices(_ visit: Visit) -> [[String: Any]] {
-        let own = visit.visitor.membership?.role ?? .reader
+    /// The roles that the user may give: none above the user's own.
+    private func choices(_ pageRequest: PageRequest) -> [[String: Any]] {
+        let own = pageRequest.user.membership?.role ?? .reader
         return PersonRole.allCases.reversed().filter { own.includes($0) }.map {
-            ["role": $0.rawValue, "label": visit.texts.text("people.role.\($0.rawValue)")]
+            ["role": $0.rawValue, "label": pageRequest.texts.text("people.role.\($0.rawValue)")]
         }
     }
 
-    private func addPerson(_ visit: Visit) async throws -> Response {
-        let form = try await visit.request.form()
+    private func addPerson(_ pageRequest: PageRequest) async throws -> Response {
+        let form = try await pageRequest.request.form()
         let given = form.first("name") ?? ""
-        guard let name = Person.name(given) else { return try await refused(visit, given, "people.name.fault") }
+        guard let name = Person.name(given) else { return try await refused(pageRequest, given, "people.name.fault") }
         let person = Person(
-            id: PeopleService.newID(), name: name, memberships: [try membership(form, visit)],
+            id: PeopleService.newID(), name: name, memberships: [try membership(form, pageRequest)],
             createdAt: people.service.now)
         do {
-            try await people.recorded(.addPerson, name, by: visit.visitor.scope.actor) {
+            try await people.recorded(.addPerson, name, by: pageRequest.user.scope.actor) {
                 try await people.service.store.addPerson(person)
             }
-        } catch PeopleError.nameTaken { return try await refused(visit, given, "people.name.taken") }
-        return try await showLink(of: person, visit)
+        } catch PeopleError.nameTaken { return try await refused(pageRequest, given, "people.name.taken") }
+        return try await showLink(of: person, pageRequest)
     }
 
-    private func refused(_ visit: Visit, _ given: String, _ key: String) async throws -> Response {
+    private func refused(_ pageRequest: PageRequest, _ given: String, _ key: String) async throws -> Response {
         try await show(
-            visit, ["nameFault": visit.texts.text(key), "given": given.isEmpty ? false : given],
+            pageRequest, ["nameFault": pageRequest.texts.text(key), "given": given.isEmpty ? false : given],
             status: .unprocessableContent)
     }
 
-    private func showLink(of person: Person, _ visit: Visit) async throws -> Response {
+    private func showLink(of person: Person, _ pageRequest: PageRequest) async throws -> Response {
         let secret = try await people.service.makeLink(for: person.id, lasting: PersonLink.invitation)
-        let address = "https://\(visit.request.head.authority ?? "")/console/setup?link=\(secret.text)"
-        return try await show(visit, ["link": ["address": address, "person": person.name]])
+        let address = "https://\(pageRequest.request.head.authority ?? "")/console/setup?link=\(secret.text)"
+        return try await show(pageRequest, ["link": ["address": address, "person": person.name]])
     }
 
     /// The role that a form gives.
     ///
-    /// - Throws: A refusal of a role or a team that the visitor may not give.
-    private func membership(_ form: FormFields, _ visit: Visit) throws -> PersonMembership {
-        guard let own = visit.visitor.membership else { throw ConsoleRefusal.noRole.error }
+    /// - Throws: A refusal of a role or a team that the user may not give.
+    private func membership(_ form: FormFields, _ pageRequest: PageRequest) throws -> PersonMembership {
+        guard let own = pageRequest.user.membership else { throw ConsoleRefusal.noRole.error }
         guard let role = form.first("role").flatMap(PersonRole.init(rawValue:)) else {
             throw ControlError.invalid("role is not one of owner, admin, sender, reader, support")
         }
         let text = form.first("team")?.trimmingCharacters(in: .whitespaces) ?? ""
         guard text.isEmpty || TeamID.hasShape(text) else {
-            throw ControlError.invalid(visit.texts.text("people.team.fault"))
+            throw ControlError.invalid(pageRequest.texts.text("people.team.fault"))
         }
         let team = text.isEmpty ? own.team : TeamID(rawValue: text)
         guard own.role.includes(role), own.team == nil || own.team == team else {
@@ -97,26 +97,26 @@ struct PeoplePage: Sendable {
         }
         guard role == .support else { return PersonMembership(role, team: team) }
         guard let device = form.first("device").flatMap({ UInt64($0) }).flatMap(DeviceID.init) else {
-            throw ControlError.invalid(visit.texts.text("people.device.fault"))
+            throw ControlError.invalid(pageRequest.texts.text("people.device.fault"))
         }
         return PersonMembership(role, team: team, device: device)
     }
 
-    /// The person of the path, if the visitor may change its roles.
-    private func person(_ visit: Visit) async throws -> Person {
-        let id = PersonID(rawValue: try visit.parameter("id"))
-        let team = visit.visitor.membership?.team
+    /// The person of the path, if the user may change its roles.
+    private func person(_ pageRequest: PageRequest) async throws -> Person {
+        let id = PersonID(rawValue: try pageRequest.parameter("id"))
+        let team = pageRequest.user.membership?.team
         guard let person = try await people.service.store.person(id),
             team == nil || person.memberships.contains(where: { $0.team == team })
         else { throw ControlError.notFound }
         return person
     }
 
-    private func changeRole(_ visit: Visit) async throws -> Response {
-        var person = try await person(visit)
-        let form = try await visit.request.form()
-        guard let own = visit.visitor.membership else { throw ConsoleRefusal.noRole.error }
-        let changed = form.first("role")?.isEmpty == false ? try membership(form, visit) : nil
+    private func changeRole(_ pageRequest: PageRequest) async throws -> Response {
+        var person = try await person(pageRequest)
+        let form = try await pageRequest.request.form()
+        guard let own = pageRequest.user.membership else { throw ConsoleRefusal.noRole.error }
+        let changed = form.first("role")?.isEmpty == false ? try membership(form, pageRequest) : nil
         let team =
             changed.map(\.team) ?? (own.team ?? form.first("team").flatMap { $0.isEmpty ? nil : TeamID(rawValue: $0) })
         let before = person.memberships.first { $0.team == team }
@@ -125,30 +125,30 @@ struct PeoplePage: Sendable {
         }
         person.memberships.removeAll { $0.team == team }
         if let changed { person.memberships.append(changed) }
-        return try await change(.changePerson, person.name, visit) {
+        return try await change(.changePerson, person.name, pageRequest) {
             _ = try await people.service.store.changePerson(person)
         }
     }
 
-    private func makeLink(_ visit: Visit) async throws -> Response {
-        try await showLink(of: try await person(visit), visit)
+    private func makeLink(_ pageRequest: PageRequest) async throws -> Response {
+        try await showLink(of: try await person(pageRequest), pageRequest)
     }
 
-    private func remove(_ visit: Visit) async throws -> Response {
-        let person = try await person(visit)
-        return try await change(.removePerson, person.name, visit) {
+    private func remove(_ pageRequest: PageRequest) async throws -> Response {
+        let person = try await person(pageRequest)
+        return try await change(.removePerson, person.name, pageRequest) {
             _ = try await people.service.store.removePerson(person.id)
         }
     }
 
     private func change(
-        _ action: AuditAction, _ name: String, _ visit: Visit, _ work: () async throws -> Void
+        _ action: AuditAction, _ name: String, _ pageRequest: PageRequest, _ work: () async throws -> Void
     ) async throws -> Response {
         do {
-            try await people.recorded(action, name, by: visit.visitor.scope.actor, work)
+            try await people.recorded(action, name, by: pageRequest.user.scope.actor, work)
         } catch PeopleError.lastOwner {
-            throw ControlError(status: .conflict, code: "conflict", message: visit.texts.text("people.lastowner"))
+            throw ControlError(status: .conflict, code: "conflict", message: pageRequest.texts.text("people.lastowner"))
         }
-        return visit.redirect(to: "/console/accounts")
+        return pageRequest.redirect(to: "/console/accounts")
     }
 }

@@ -33,7 +33,7 @@ extension ConsolePeople {
     }
 }
 
-extension Visit {
+extension PageRequest {
     /// The origin of a log-in.
     var origin: PeopleService.Origin {
         PeopleService.Origin(address: context.channel.remoteAddress, agent: request.headers[.userAgent])
@@ -59,8 +59,8 @@ extension Visit {
 
 extension PasswordFault {
     /// The sentence for a person.
-    func words(_ visit: Visit) -> String {
+    func words(_ pageRequest: PageRequest) -> String {
         let numbers = ["shortest": String(PasswordFault.shortest), "longest": String(PasswordFault.longest)]
-        return visit.texts.text("people.password.\(rawValue)", numbers)
+        return pageRequest.texts.text("people.password.\(rawValue)", numbers)
     }
 }

@@ -50,7 +50,7 @@ extension Templates {
         {{/main}}{{/layout}}
         """#
 
-    /// An instant: `{{#at}}{{>time}}{{/at}}`, with the view of `Visit.time`.
+    /// An instant: `{{#at}}{{>time}}{{/at}}`, with the view of `PageRequest.time`.
     static let time = #"""
         <time datetime="{{iso}}">{{text}}</time>
         """#

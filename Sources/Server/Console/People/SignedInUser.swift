@@ -1,9 +1,9 @@
 import PushCore
 import PushServer
 
-/// The party that visits a page.
-struct Visitor: Sendable {
-    /// The scope of a visitor in the API.
+/// The user of a page, with the rights of the session.
+struct SignedInUser: Sendable {
+    /// The scope of a user in the API.
     struct Scope: Sendable {
         /// The team; `nil` for all teams.
         var team: TeamID?
@@ -15,7 +15,7 @@ struct Visitor: Sendable {
         var isCurrent: (@Sendable () async throws -> Bool)?
     }
 
-    /// The properties of a visit by a person with a session.
+    /// The properties of a request by a person with a session.
     private struct Known: Sendable {
         let secret: OneSecret
         let session: ConsoleSession
@@ -24,13 +24,13 @@ struct Visitor: Sendable {
     }
 
     private var known: Known?
-    /// The scope of the visitor in the API.
+    /// The scope of the user in the API.
     let scope: Scope
 
     /// Whoever opens a console without people.
-    static let open = Visitor(known: nil, scope: Scope())
-    /// A visitor who has not logged in.
-    static let nobody = Visitor(
+    static let open = SignedInUser(known: nil, scope: Scope())
+    /// A user who has not logged in.
+    static let nobody = SignedInUser(
         known: nil, scope: Scope(team: TeamID(rawValue: ""), seesPayloads: false))
 
     private init(known: Known?, scope: Scope) {
@@ -59,7 +59,7 @@ struct Visitor: Sendable {
     var secret: OneSecret? { known?.secret }
     /// The role in which the person acts; `nil` for others.
     var membership: PersonMembership? { known?.membership }
-    /// Whether the visitor is of a console without people.
+    /// Whether the console has no people.
     var isOpen: Bool { known == nil && scope.seesPayloads }
     /// The token of forms; `nil` where forms have none.
     var formToken: String? { known?.secret.derived(for: "form") }

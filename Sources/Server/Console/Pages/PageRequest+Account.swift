@@ -6,7 +6,7 @@ import PushServer
 import Texts
 
 /// The parts that the pages of the account share.
-extension Visit {
+extension PageRequest {
     /// A component of the path, decoded.
     func component(_ name: String) throws -> String {
         let text = try parameter(name)

@@ -1,7 +1,7 @@
 import Foundation
 import PushCore
 
-extension Visit {
+extension PageRequest {
     /// The name of the reader's time zone, at present.
     var zoneName: String { zone.secondsFromGMT() == 0 ? "UTC" : zone.identifier }
 

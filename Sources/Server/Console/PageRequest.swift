@@ -7,7 +7,7 @@ import PushServer
 import Texts
 
 /// One request for a page: the reader's language and zone, the query, and the API on the reader's behalf.
-struct Visit {
+struct PageRequest {
     let request: Request
     let context: ControlContext
     let api: ConsoleAPI
@@ -18,13 +18,13 @@ struct Visit {
     let zone: TimeZone
     /// The fields of the query.
     let query: FormFields
-    /// The party that visits.
-    let visitor: Visitor
+    /// The user who made the request.
+    let user: SignedInUser
 
     init(
-        _ request: Request, _ context: ControlContext, visitor: Visitor, api: ConsoleAPI, pages: PageRenderer
+        _ request: Request, _ context: ControlContext, user: SignedInUser, api: ConsoleAPI, pages: PageRenderer
     ) throws {
-        self.visitor = visitor
+        self.user = user
         self.request = request
         self.context = context
         self.pages = pages
@@ -34,7 +34,7 @@ struct Visit {
             query.first("language").flatMap(Language.init(rawValue:))
             ?? cookies["language"].flatMap { Language(rawValue: $0.value) }
         texts = Catalogue.of(language ?? Language(acceptLanguage: request.headers[.acceptLanguage]))
-        self.api = api.limited(to: visitor.scope, in: texts.language)
+        self.api = api.limited(to: user.scope, in: texts.language)
         zone = cookies["zone"].flatMap { TimeZone(identifier: $0.value) } ?? TimeZone(secondsFromGMT: 0) ?? .current
     }
 
@@ -65,12 +65,12 @@ struct Visit {
         var values = values
         values["title"] = title
         values["same"] = same.map { $0.view(port: context.channel.localAddress?.port) }
-        return pages.response(template, visit: self, section: section, status: status, values)
+        return pages.response(template, pageRequest: self, section: section, status: status, values)
     }
 
-    /// Whether the visitor's role includes a route, `POST notifications/:id/withdraw`. Pages leave out the forms of others.
+    /// Whether the user's role includes a route, `POST notifications/:id/withdraw`. Pages leave out the forms of others.
     func may(_ route: String) -> Bool {
-        visitor.isOpen || ConsolePermissions.rule(route)?.admits(visitor.membership) { _ in nil } == true
+        user.isOpen || ConsolePermissions.rule(route)?.admits(user.membership) { _ in nil } == true
     }
 
     /// Sends the browser to another page of the console after a form; `path` begins with `/console/`.
