@@ -15,5 +15,5 @@ package enum Terminal {
     }
 
     /// Writes what went wrong, under the command's name.
-    package static func complain(_ text: String) { write("aldaba: \(Self.text(text))") }
+    package static func printError(_ text: String) { write("aldaba: \(Self.text(text))") }
 }

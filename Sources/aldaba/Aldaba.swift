@@ -100,20 +100,20 @@ struct Aldaba: AsyncParsableCommand {
     private static func report(_ error: any Error) -> CommandExit {
         switch error {
         case let failure as CommandError:
-            if !failure.description.isEmpty { Terminal.complain(failure.description) }
+            if !failure.description.isEmpty { Terminal.printError(failure.description) }
             return failure.exit
         case let faults as ConfigurationFaults:
-            Terminal.complain("the configuration cannot be used:\n\(faults)")
+            Terminal.printError("the configuration cannot be used:\n\(faults)")
             return .invalidInput
         case is ProviderKeyFile.Unreadable, is SealingKeys.Unreadable, is EncodedFile.Unusable, is MCSClientError,
             AgentStartError.socketPathTooLong:
-            Terminal.complain("\(error)")
+            Terminal.printError("\(error)")
             return .invalidInput
         case let fault as DatabaseFault:
-            Terminal.complain(fault.description)
+            Terminal.printError(fault.description)
             return fault.exit
         case let error as PostgresError:
-            Terminal.complain("PostgreSQL cannot be used: \(error)")
+            Terminal.printError("PostgreSQL cannot be used: \(error)")
             return error.isLost ? .unreachable : .failed
         default: break
         }
@@ -126,7 +126,7 @@ struct Aldaba: AsyncParsableCommand {
             Terminal.write(usageMessage(fullMessage(for: error)))
             return .usage
         }
-        Terminal.complain("\(error)")
+        Terminal.printError("\(error)")
         return .failed
     }
 }

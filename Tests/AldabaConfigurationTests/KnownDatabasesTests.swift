@@ -33,7 +33,7 @@ import aldaba
 
     private func kind(_ database: ServerDatabase) -> DatabaseFault.Kind? {
         do {
-            _ = try known.look(at: database) { path in
+            _ = try known.inspect(database) { path in
                 database == .hub ? HubDatabase.inspection(path: path) : SQLiteStore.inspection(path: path)
             }
             return nil

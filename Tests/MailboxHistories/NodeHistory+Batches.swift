@@ -6,7 +6,7 @@ extension NodeHistory {
     /// A batch under way: the rows as it leaves them, and its effects.
     struct Batch {
         var database: Database
-        var place: SessionPlace
+        var place: SessionLocation
         var block: NotificationIDBlock?
         var late: Int64?
         var delivered: [NotificationID] = []

@@ -93,7 +93,7 @@ extension NodeHistory {
         nodes[message.node].missed = true
     }
 
-    mutating func beat(_ number: Int) {
+    mutating func heartbeat(_ number: Int) {
         guard nodes[number].missed, mistake != .forgetsMissed else { return }
         nodes[number].missed = false
         if nodes[number].session != nil { wake(number) }
@@ -171,7 +171,7 @@ extension NodeHistory {
             rounds += 1
             retry()
             while !messages.isEmpty { deliverMessage() }
-            for number in nodes.indices { beat(number) }
+            for number in nodes.indices { heartbeat(number) }
             if connectedTo == nil { connect(to: Int(random.next() % 3)) }
             read()
             takeAcknowledgement()

@@ -161,7 +161,7 @@ package struct NodeHistory {
         case 27: for node in nodes.indices where !nodes[node].isAlive { goOn(node) }
         case 28: if let node = anyNode() { withdraw(at: node) }
         case 29: retry()
-        case 30: if let node = anyNode() { beat(node) }
+        case 30: if let node = anyNode() { heartbeat(node) }
         default: if let node = anyNode() { expire(at: node) }
         }
     }

@@ -71,18 +71,18 @@ extension RegisterStoreContract {
     }
 
     package func `an app keeps its name and its capability until they are set anew`() async throws {
-        #expect(try await store.setApp(topic: topic, name: "Todo", isPushEnabled: false) == nil)
+        #expect(try await store.updateApp(topic: topic, name: "Todo", isPushEnabled: false) == nil)
         var app = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now)
         #expect(app.isPushEnabled && app.name == nil)
         let before = store.registerVersion
         app.name = "Todo"
-        #expect(try await store.setApp(topic: topic, name: "Todo", isPushEnabled: nil) == app)
+        #expect(try await store.updateApp(topic: topic, name: "Todo", isPushEnabled: nil) == app)
         app.isPushEnabled = false
-        #expect(try await store.setApp(topic: topic, name: nil, isPushEnabled: false) == app)
+        #expect(try await store.updateApp(topic: topic, name: nil, isPushEnabled: false) == app)
         #expect(store.registerVersion != before)
         app.policy = MailboxPolicy(limit: 7, overflow: .keepNewest)
         app.name = nil
-        #expect(try await store.setApp(topic: topic, name: "", isPushEnabled: nil, policy: app.policy) == app)
+        #expect(try await store.updateApp(topic: topic, name: "", isPushEnabled: nil, policy: app.policy) == app)
         #expect(try await store.apps() == [app])
         _ = try await store.removeApp(topic: topic, at: now)
         let again = try await store.addApp(topic: topic, team: team, policy: MailboxPolicy(), at: now)

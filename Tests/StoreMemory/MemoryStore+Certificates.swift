@@ -47,9 +47,9 @@ extension MemoryStore: TeamRegister {
     }
 
     /// Sets the given properties of an app.
-    package func setApp(
+    package func updateApp(
         topic: Topic, name: String?, isPushEnabled: Bool?, policy: MailboxPolicy?
     ) async throws -> RegisteredApp? {
-        state.withLock { $0.register.setApp(topic: topic, name: name, isPushEnabled: isPushEnabled, policy: policy) }
+        state.withLock { $0.register.updateApp(topic: topic, name: name, isPushEnabled: isPushEnabled, policy: policy) }
     }
 }

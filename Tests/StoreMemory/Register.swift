@@ -87,7 +87,7 @@ struct Register: Sendable {
         return app
     }
 
-    mutating func setApp(
+    mutating func updateApp(
         topic: Topic, name: String?, isPushEnabled: Bool?, policy: MailboxPolicy?
     ) -> RegisteredApp? {
         guard let index = apps.firstIndex(where: { $0.app.topic == topic && !$0.isRemoved }) else { return nil }

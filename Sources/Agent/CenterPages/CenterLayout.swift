@@ -41,7 +41,7 @@ package struct CenterLayout: Sendable {
     }
 
     /// A page for a browser that does not have the cookie of this run. It names no path of the run.
-    package static func stranger(language: PageLanguage) -> String {
+    package static func unauthorizedPage(language: PageLanguage) -> String {
         HTML.document(language: language.rawValue) {
             HTML.element("head") {
                 HTML.void("meta", ["charset": "utf-8"])
@@ -53,7 +53,7 @@ package struct CenterLayout: Sendable {
 
     /// A page that leads to the notifications. A redirect would not do: a browser that came from elsewhere sends a `SameSite=Strict` cookie
     /// with the first request that this page makes itself.
-    package func entrance() -> String {
+    package func redirectPage() -> String {
         document(texts.notifications, loadsScript: false) {
             HTML.element("p") { HTML.element("a", ["href": base + "/"]) { texts.continues } }
         } head: {

@@ -92,7 +92,7 @@ package final class AgentClient {
     }
 
     /// Sends a request about relaying.
-    package func say(_ request: RelayRequest) throws {
+    package func sendRelayRequest(_ request: RelayRequest) throws {
         let packet = RelayPacket(try request.encoded())
         guard AgentSocket.write(descriptor, try AppMessage.relay(packet).frame()) else {
             throw CommandError(.unreachable, "the agent has ended")

@@ -32,6 +32,6 @@ package enum PayloadCheck {
                     "\(source) has \(payload.count) bytes, at most \(limit) are allowed. Nothing was sent")
             }
         }
-        return PayloadDiagnosis.note(on: JSONScanner.survey(ofObject: payload), pushType: type)
+        return PayloadDiagnosis.note(on: JSONScanner.scan(ofObject: payload), pushType: type)
     }
 }

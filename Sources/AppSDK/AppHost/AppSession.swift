@@ -148,7 +148,7 @@ package struct AppSession: Sendable {
         case .presentationUnasked(let id): presentationUnasked(id, now)
         case .responseHandled(let id): responseHandled(id, now)
         case .openingAnswered(let id, let isTaken): openingAnswered(id, isTaken: isTaken, at: now)
-        case .deletionTaken(let id): deletionTaken(id)
+        case .deletionTaken(let id): acknowledgeDeletion(id)
         case .extensionAnswered(let message): send(message)
         case .channelWanted(let isWanted): wantChannel(isWanted, now)
         case .channelAsked(let request, let command, let size): ask(request, .channel(command), size: size)

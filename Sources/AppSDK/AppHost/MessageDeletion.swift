@@ -27,7 +27,7 @@ extension AppSession {
         directives.append(.tellDeletion(deletion))
     }
 
-    mutating func deletionTaken(_ id: Int64) {
+    mutating func acknowledgeDeletion(_ id: Int64) {
         if !takenDeletions.contains(id) { takenDeletions.append(id) }
         if takenDeletions.count > Self.rememberedDeletions { takenDeletions.removeFirst() }
         send(.deletionTaken(deletion: id))

@@ -243,7 +243,7 @@ final class RelayClient: Sendable {
                     for message in messages { take(message, attempt) }
                     connection.readOn()
                 }
-            case .ended: queue.async { [self] in ended(attempt) }
+            case .ended: queue.async { [self] in handleDisconnect(of: attempt) }
             }
         }
     }
@@ -285,7 +285,7 @@ final class RelayClient: Sendable {
         notifyListeners(.opened)
     }
 
-    private func ended(_ attempt: Int) {
+    private func handleDisconnect(of attempt: Int) {
         let rest = state.withLock { state -> Rest? in
             let wasOpen = state.attempts.isOpen
             return state.attempts.end(attempt) ? state.rest(wasOpen: wasOpen) : nil

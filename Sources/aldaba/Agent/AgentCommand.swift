@@ -56,7 +56,7 @@ struct AgentCommand: AsyncParsableCommand {
             var configuration = try AgentAssembly.configuration(values, environment: environment)
             configuration.reportsStates = reportReady
             SupervisorWatch.begin(environment: environment)
-            LogBeginning.bootstrap(level: values.logLevel, format: values.logFormat)
+            LogSetup.bootstrap(level: values.logLevel, format: values.logFormat)
             values.warn(Logger(label: "aldaba.agent"))
             let logger = Logger(label: "aldaba.agent")
             let monitor = values.text(.agentMetricsPort).map { _ in
@@ -69,7 +69,7 @@ struct AgentCommand: AsyncParsableCommand {
                 logger: logger)
             let agent = try Agent(
                 configuration: configuration, presenter: presenter, activator: presenter as? DesktopPresenter,
-                focus: WindowFocus(environment: environment), clock: clock,
+                focus: X11WindowFocusSource(environment: environment), clock: clock,
                 positions: AgentAssembly.positions(values, environment: environment), logger: logger
             ) { event in
                 switch event {

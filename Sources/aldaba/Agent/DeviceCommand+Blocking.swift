@@ -28,7 +28,7 @@ extension DeviceCommand {
                 }
                 filter.state = known
             }
-            let (wanted, first) = (filter, try self.after.map(DeviceCommand.device))
+            let (wanted, first) = (filter, try self.after.map(DeviceCommand.parseDeviceID))
             let devices = try await ServerRegister.readingStore(location.folder) { store in
                 var (found, after, isMore): ([InventoryDevice], DeviceID?, Bool) = ([], first, true)
                 while isMore, found.count < limit {
@@ -95,7 +95,7 @@ extension DeviceCommand {
     }
 
     /// Reads a device's id.
-    static func device(_ text: String) throws -> DeviceID {
+    static func parseDeviceID(_ text: String) throws -> DeviceID {
         guard let id = UInt64(text).flatMap(DeviceID.init) else {
             throw CommandError(.invalidInput, "\"\(text)\" is no device's id, a decimal number")
         }
@@ -105,7 +105,7 @@ extension DeviceCommand {
     private static func setBlocked(
         _ device: String, isBlocked: Bool, location: FolderOption, json: Bool
     ) async throws {
-        let id = try self.device(device)
+        let id = try parseDeviceID(device)
         let word = isBlocked ? "blocked" : "unblocked"
         let change = AuditChange(isBlocked ? .blockDevice : .unblockDevice, id.description)
         try await ServerRegister.changing(

@@ -103,7 +103,7 @@ struct NotifyCommand: ParsableCommand {
         guard case .settings(let settings) = try client.ask(.settings(app: AppManifest.terminalID)),
             settings.contains(where: { $0.name == "critical" && $0.value == "off" })
         else { return }
-        Terminal.complain(
+        Terminal.printError(
             "warning: it appears like any other, for notifications of terminals may not be critical; `aldaba settings "
                 + "\(AppManifest.terminalID) critical=on` allows it")
     }
@@ -114,12 +114,12 @@ struct NotifyCommand: ParsableCommand {
         for attempt in 0..<10 {
             guard case .status(let status) = try client.ask(.status), let position = status.position else { return }
             guard position.source != nil else {
-                return Terminal.complain(
+                return Terminal.printError(
                     "warning: nobody tells where this machine is, so this waits for ever; start the agent with "
                         + "--position geoclue, file:PATH or command:COMMAND")
             }
             if let fault = position.fault {
-                return Terminal.complain(
+                return Terminal.printError(
                     "warning: where this machine is, is not known, and this waits until it is: \(fault)")
             }
             if position.isKnown { return }

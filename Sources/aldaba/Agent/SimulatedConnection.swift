@@ -69,7 +69,7 @@ final class SimulatedConnection: MCSClientDelegate {
 
     func upstreamNotSent(_ connection: MCSClientConnection, persistentID: String) {}
 
-    func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String) {}
+    func didDropStanza(_ connection: MCSClientConnection, persistentID: String, reason: String) {}
 
     func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason) {
         switch reason {

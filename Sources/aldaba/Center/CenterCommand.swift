@@ -67,11 +67,12 @@ struct CenterLauncher: Sendable {
     func open(_ address: String) {
         let file = folder + "/center.html"
         do { try PrivateFile.write(CenterLayout.launcher(to: address).utf8, to: file) } catch {
-            return Terminal.complain("no browser is opened: \(error)")
+            return Terminal.printError("no browser is opened: \(error)")
         }
         opener.open(URL(fileURLWithPath: file).absoluteString, app: nil) { outcome in
             guard outcome.status != .success else { return }
-            Terminal.complain("no browser is opened: \(outcome.detail ?? "\(outcome.status)"); open the address above")
+            Terminal.printError(
+                "no browser is opened: \(outcome.detail ?? "\(outcome.status)"); open the address above")
         }
     }
 

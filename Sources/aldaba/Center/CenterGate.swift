@@ -37,14 +37,16 @@ struct CenterGate: RouterMiddleware {
         let language = PageLanguage.choose(accepted: request.headers[.acceptLanguage], environment: environment)
         let layout = CenterLayout(base: session.path, language: language)
         if let isEntering = session.isEntering(request) {
-            guard isEntering else { return .page(CenterLayout.stranger(language: language), status: .forbidden) }
-            var answer = Response.page(layout.entrance())
+            guard isEntering else {
+                return .page(CenterLayout.unauthorizedPage(language: language), status: .forbidden)
+            }
+            var answer = Response.page(layout.redirectPage())
             answer.headers[.setCookie] = session.cookieField
             return answer
         }
         // Every browser tells the origin of a form, which the listener has compared with its own.
         guard session.isKnown(request), request.method != .post || request.headers[.origin] != nil else {
-            return .page(CenterLayout.stranger(language: language), status: .forbidden)
+            return .page(CenterLayout.unauthorizedPage(language: language), status: .forbidden)
         }
         do { return try await next(request, context) } catch let failure as CommandError {
             return .page(layout.failure(failure.description), status: Self.status(of: failure))

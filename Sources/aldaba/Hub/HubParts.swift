@@ -102,7 +102,7 @@ struct HubService: Service, CustomStringConvertible {
                     await runner.run { try await Task.sleep(for: $0) }
                 }
                 group.addTask { await watchPresence() }
-                await health.faulted()
+                await health.waitForFault()
                 group.cancelAll()
             }
         }

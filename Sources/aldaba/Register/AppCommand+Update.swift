@@ -42,7 +42,7 @@ extension AppCommand {
                 let store = whole.register
                 let app = try await CertificateCommand.app(Topic(rawValue: topic), store)
                 let policy = MailboxPolicy(limit: limit ?? app.policy.limit, overflow: way ?? app.policy.overflow)
-                let changed = try await store.setApp(
+                let changed = try await store.updateApp(
                     topic: app.topic, name: name, isPushEnabled: push, policy: policy == app.policy ? nil : policy)
                 guard let changed else { throw CommandError(.failed, "the app was removed just now") }
                 return changed

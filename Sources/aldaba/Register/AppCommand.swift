@@ -66,7 +66,7 @@ package struct AppCommand: AsyncParsableCommand {
                     topic: Topic(rawValue: topic), team: TeamID(rawValue: team),
                     policy: MailboxPolicy(limit: limit, overflow: overflow), at: presentTime())
                 guard name != nil || !push else { return app }
-                return try await store.setApp(topic: app.topic, name: name, isPushEnabled: push) ?? app
+                return try await store.updateApp(topic: app.topic, name: name, isPushEnabled: push) ?? app
             }
             try AppCommand.show(app, json: json)
         }
@@ -131,7 +131,7 @@ package struct AppCommand: AsyncParsableCommand {
             ) { whole in
                 let store = whole.register
                 _ = try await CertificateCommand.app(Topic(rawValue: topic), store)
-                return try await store.setApp(topic: Topic(rawValue: topic), name: nil, isPushEnabled: isEnabled)
+                return try await store.updateApp(topic: Topic(rawValue: topic), name: nil, isPushEnabled: isEnabled)
             }
             if let app { try AppCommand.show(app, json: json) }
         }

@@ -27,7 +27,7 @@ package struct CertificateCommand: AsyncParsableCommand {
         @Option(help: "The private key of the authority, PEM.") var caKey: String?
         @Option(help: "The file that gets the certificate: .pem for PEM, anything else for DER.") var output: String?
 
-        func authority(_ folder: DataFolder) throws -> SigningAuthority {
+        func signingAuthority(in folder: DataFolder) throws -> SigningAuthority {
             guard (1...CertificateProfile.longestDays).contains(days) else {
                 throw CommandError(.invalidInput, "--days: \(days) is not 1 to \(CertificateProfile.longestDays)")
             }
@@ -84,7 +84,7 @@ package struct CertificateCommand: AsyncParsableCommand {
                         "\(app.topic) does not have the capability; `aldaba app enable \(app.topic) push` gives it")
                 }
                 let services = (voip ? ["voip"] : []) + (complication ? ["complication"] : [])
-                let certificate = try signing.authority(location.folder).sign(
+                let certificate = try signing.signingAuthority(in: location.folder).sign(
                     request,
                     as: CertificateProfile(
                         bundleID: app.topic, team: app.team, environments: environments, services: services),
@@ -117,7 +117,7 @@ package struct CertificateCommand: AsyncParsableCommand {
             ) { whole in
                 let store = whole.register
                 let earlier = try await CertificateCommand.entry(certificateID, store)
-                let authority = try signing.authority(location.folder)
+                let authority = try signing.signingAuthority(in: location.folder)
                 let certificate =
                     try request.map {
                         try authority.sign(

@@ -15,13 +15,13 @@ package struct KnownDatabases: Sendable {
     /// The path of a database's file.
     package func path(of database: ServerDatabase) -> String { "\(folder.root)/\(database.fileName)" }
 
-    /// Looks at a database before it is opened.
+    /// Inspects a database before it is opened.
     ///
     /// - Parameter inspection: Makes the inspection of a file at a path.
     /// - Returns: Whether the file was read whole, which a large one is not; `true` also where there is none yet.
     /// - Throws: ``DatabaseFault`` where it was lost, or is damaged; what the file system says.
-    package func look(
-        at database: ServerDatabase, _ inspection: (String) -> DatabaseInspection
+    package func inspect(
+        _ database: ServerDatabase, _ inspection: (String) -> DatabaseInspection
     ) throws -> Bool {
         try requireNotLost(database)
         guard size(of: path(of: database)) ?? 0 > 0 else { return true }
@@ -29,7 +29,7 @@ package struct KnownDatabases: Sendable {
             return try inspection(path(of: database)).begin()
         } catch {
             // A first start may have ended before it made the tables.
-            guard error.kind == .empty, try !had().contains(database) else { throw error }
+            guard error.kind == .empty, try !storedDatabases().contains(database) else { throw error }
             return true
         }
     }
@@ -42,15 +42,15 @@ package struct KnownDatabases: Sendable {
         let size = size(of: path)
         guard size ?? 0 == 0 else { return }
         // SQLite would throw away a log that lies beside an empty file.
-        guard try had().contains(database) || self.size(of: path + "-wal") ?? 0 > 0 else { return }
+        guard try storedDatabases().contains(database) || self.size(of: path + "-wal") ?? 0 > 0 else { return }
         throw DatabaseFault(database, path: path, size == nil ? .missing : .empty)
     }
 
     /// Records that the folder has a database, which has tables by now.
     package func add(_ database: ServerDatabase) throws {
-        let had = try had()
-        guard try !had.contains(database) || PrivateFile.text(folder.databaseList) == nil else { return }
-        try write(had.union([database]))
+        let stored = try storedDatabases()
+        guard try !stored.contains(database) || PrivateFile.text(folder.databaseList) == nil else { return }
+        try write(stored.union([database]))
     }
 
     /// Lets databases that were lost be begun anew. What is left of one, its log for one, is put aside; one that has its file
@@ -59,7 +59,7 @@ package struct KnownDatabases: Sendable {
         let lost = databases.filter { size(of: path(of: $0)) ?? 0 == 0 }
         guard !lost.isEmpty else { return }
         for database in lost { try Self.putAside(path(of: database)) }
-        try write(try had().subtracting(lost))
+        try write(try storedDatabases().subtracting(lost))
     }
 
     /// Renames a database's files, so that nothing of them is lost and a new file can take their place.
@@ -79,7 +79,7 @@ package struct KnownDatabases: Sendable {
         try PrivateFile.write(Array(lines.utf8), to: folder.databaseList)
     }
 
-    private func had() throws -> Set<ServerDatabase> {
+    private func storedDatabases() throws -> Set<ServerDatabase> {
         if let text = try PrivateFile.text(folder.databaseList) {
             let names = Set(text.split(separator: "\n").map(String.init))
             return Set(ServerDatabase.allCases.filter { names.contains($0.fileName) })

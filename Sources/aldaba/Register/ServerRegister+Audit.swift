@@ -40,7 +40,7 @@ extension ServerRegister {
                 try await body(store)
             }
             if change.action.endsAccess, let store = store as? PostgresStore, let told = await waitForServers(store) {
-                Terminal.complain(told)
+                Terminal.printError(told)
             }
             return result
         }

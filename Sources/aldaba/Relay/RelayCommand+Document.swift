@@ -80,7 +80,7 @@ extension RelayCommand {
                     if case .integer(let count)? = answer["unreadable"] { unreadable += count }
                     place = if case .integer(let next)? = answer["next"] { next } else { nil }
                 }
-                if unreadable > 0 { Terminal.complain("\(unreadable) more cannot be opened") }
+                if unreadable > 0 { Terminal.printError("\(unreadable) more cannot be opened") }
             }
         }
 
@@ -139,7 +139,7 @@ extension RelayConversation {
     ///
     /// - Throws: ``CommandError`` for everything but a success.
     func document(_ order: RelayDocumentOrder) throws -> RelayMap {
-        try client.say(.document(request: 10, order))
+        try client.sendRelayRequest(.document(request: 10, order))
         let deadline = ContinuousClock.now + .seconds(35)
         while true {
             guard case .answered(10, _, let outcome) = try client.notice(until: deadline) else { continue }

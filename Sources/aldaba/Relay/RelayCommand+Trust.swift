@@ -52,7 +52,7 @@ extension RelayCommand {
             let answer = try talk.manage(.dismiss(device: talk.device(named: device).id))
             guard case .array(let left)? = answer["left"], !left.isEmpty else { return }
             let names = left.map { if case .string(let name) = $0 { name } else { "" } }.joined(separator: ", ")
-            Terminal.complain("away now, and to be paired again: \(TerminalText.line(names))")
+            Terminal.printError("away now, and to be paired again: \(TerminalText.line(names))")
         }
     }
 

@@ -53,7 +53,7 @@ package struct RelayCommand: ParsableCommand {
 
         func run() throws {
             let client = try agent.connect()
-            try client.say(.watch(request: 1))
+            try client.sendRelayRequest(.watch(request: 1))
             while true {
                 switch try client.notice(until: nil) {
                 case .added(let device): try show("added", device)
@@ -71,7 +71,7 @@ package struct RelayCommand: ParsableCommand {
                     } else {
                         printEnumerationCompleted()
                     }
-                case .watchFailed(_, let why): Terminal.complain(why)
+                case .watchFailed(_, let why): Terminal.printError(why)
                 default: break
                 }
             }
@@ -82,7 +82,7 @@ package struct RelayCommand: ParsableCommand {
             try printLine(json ? JSONLine.of(RelayEventView(event: event, device: view)) : "\(event)  \(view.line)")
         }
 
-        /// To standard error, since it is of no device.
+        /// Writes the end of the list to standard error, since it concerns no device.
         private func printEnumerationCompleted() {
             FileHandle.standardError.write(Data("all of your devices are listed; watching\n".utf8))
         }
@@ -220,8 +220,8 @@ struct RelayConversation {
     /// The person's other devices.
     func devices() throws -> [RelayDevice] {
         let deadline = ContinuousClock.now + .seconds(10)
-        try client.say(.watch(request: 1))
-        defer { try? client.say(.unwatch(request: 2)) }
+        try client.sendRelayRequest(.watch(request: 1))
+        defer { try? client.sendRelayRequest(.unwatch(request: 2)) }
         var devices: [RelayDevice] = []
         while true {
             switch try client.notice(until: deadline) {
@@ -264,7 +264,7 @@ struct RelayConversation {
     }
 
     private func deviceOfOthers(_ id: String) throws -> RelayDevice {
-        try client.say(.find(request: 8, device: id))
+        try client.sendRelayRequest(.find(request: 8, device: id))
         let deadline = ContinuousClock.now + .seconds(10)
         while true {
             switch try client.notice(until: deadline) {
@@ -288,7 +288,7 @@ struct RelayConversation {
     ) throws -> RelayOutcome {
         let end = moment ?? Int64(Date().timeIntervalSince1970 * 1000) + Int64(seconds) * 1000
         let id = id ?? UUID()
-        try client.say(.command(request: 3, id: id, device: device, deadline: end, waits: waits, order))
+        try client.sendRelayRequest(.command(request: 3, id: id, device: device, deadline: end, waits: waits, order))
         // The agent itself reports when the deadline has passed.
         let deadline = ContinuousClock.now + .seconds(seconds + 5)
         while true {
@@ -324,7 +324,7 @@ struct RelayConversation {
             next += 1
             let end = Int64(Date().timeIntervalSince1970 * 1000) + 30_000
             starts[next] = .now
-            try client.say(.command(request: next, id: nil, device: device, deadline: end, order))
+            try client.sendRelayRequest(.command(request: next, id: nil, device: device, deadline: end, order))
         }
         for _ in 0..<min(count, atOnce) { try ask() }
         while trips.count < count {
@@ -342,7 +342,7 @@ struct RelayConversation {
 
     /// The state of a command of the last day.
     func life(of id: UUID) throws -> (life: CommandState?, status: RelayStatus?, detail: String?) {
-        try client.say(.life(request: 5, id: id))
+        try client.sendRelayRequest(.life(request: 5, id: id))
         let deadline = ContinuousClock.now + .seconds(10)
         while true {
             if case .life(5, let life, let status, let detail) = try client.notice(until: deadline) {
@@ -353,7 +353,7 @@ struct RelayConversation {
 
     /// Cancels a command that is in progress.
     func cancel(_ id: UUID) throws {
-        try client.say(.cancel(request: 9, id: id))
+        try client.sendRelayRequest(.cancel(request: 9, id: id))
         let deadline = ContinuousClock.now + .seconds(10)
         while true {
             guard case .answered(9, _, let outcome) = try client.notice(until: deadline) else { continue }
@@ -365,7 +365,7 @@ struct RelayConversation {
     /// Pairs with a device. `compare` shows the digits, and returns the user's answer. Given a code, the other device
     /// must be waiting already.
     func pair(_ word: String?, waiting: (String) -> Void, compare: (String) -> Bool) throws {
-        try client.say(.manage(request: 6, .pair(word: word)))
+        try client.sendRelayRequest(.manage(request: 6, .pair(word: word)))
         let begin = ContinuousClock.now
         var deadline = begin + .seconds(word == nil ? 600 : 15)
         while true {
@@ -382,7 +382,7 @@ struct RelayConversation {
                 if case .string(let word)? = news["word"] { waiting(word) }
                 if case .string(let digits)? = news["digits"] {
                     deadline = begin + .seconds(600)
-                    try client.say(.manage(request: 7, .confirm(compare(digits))))
+                    try client.sendRelayRequest(.manage(request: 7, .confirm(compare(digits))))
                 }
                 if state == "paired" { return }
             case .answered(_, _, let outcome) where outcome.status != .success:
@@ -394,7 +394,7 @@ struct RelayConversation {
 
     /// Sends a user's command about the account.
     func manage(_ management: RelayManagement) throws -> RelayMap {
-        try client.say(.manage(request: 4, management))
+        try client.sendRelayRequest(.manage(request: 4, management))
         let deadline = ContinuousClock.now + .seconds(10)
         while true {
             switch try client.notice(until: deadline) {

@@ -185,7 +185,7 @@ struct RunSession: Sendable {
                 if let told = ServerAddresses(line: line) {
                     addresses.settle(.success(told))
                 } else if !isQuiet, let report = ArrivalReport(line: line) {
-                    Terminal.complain(report.text)
+                    Terminal.printError(report.text)
                 }
             }
         }

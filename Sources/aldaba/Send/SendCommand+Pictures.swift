@@ -13,7 +13,7 @@ extension SendCommand {
         let delivery = PayloadDelivery(payload: String(decoding: payload, as: UTF8.self))
         guard delivery.isMutable, delivery.content.showsText else {
             if delivery.kind != .background, PayloadPicture.isNamed(in: payload) {
-                Terminal.complain("warning: \(PayloadPicture.unasked)")
+                Terminal.printError("warning: \(PayloadPicture.unasked)")
             }
             return
         }
@@ -22,13 +22,13 @@ extension SendCommand {
         let installed = AppFolder(path: location.folder.manifests).load().apps[BundleID(rawValue: name)]
         guard let installed, installed.serviceExtension == nil else { return }
         let lost = PayloadPicture.isNamed(in: payload) ? "appears without the picture" : "appears unchanged"
-        Terminal.complain(
+        Terminal.printError(
             "warning: the notification \(lost), for \(name) has no service extension on this machine; "
                 + "the guide show-a-picture says how to add one")
     }
 
     /// The address of the picture, which is uploaded where it is a file.
-    func attachment() async throws -> String? {
+    func uploadedAttachmentURL() async throws -> String? {
         guard let image else { return nil }
         guard !image.isEmpty else {
             throw CommandError(
@@ -61,7 +61,7 @@ extension SendCommand {
         if let own = try? location.addresses().control, address.origin == own { return }
         let literal = try? SocketAddress(ipAddress: address.host == "localhost" ? "127.0.0.1" : address.host, port: 0)
         guard let literal, let reason = AddressRule().refusal(of: literal) else { return }
-        Terminal.complain(
+        Terminal.printError(
             "warning: \(address.host) is \(reason), from which an agent fetches no picture unless its setting media-networks "
                 + "names it")
     }

@@ -143,7 +143,8 @@ struct SendCommand: AsyncParsableCommand {
             // No extension is asked about a notification without a text.
             if alert.isEmpty, let image { alert["body"] = URL(fileURLWithPath: image).lastPathComponent }
             guard !alert.isEmpty else { throw CommandError(.usage, "give --title, --body, --image or --payload") }
-            return Array(try JSONLine.of(try await AlertPayload(alert: alert, attachment: attachment())).utf8)
+            return Array(
+                try JSONLine.of(try await AlertPayload(alert: alert, attachment: uploadedAttachmentURL())).utf8)
         }
         guard title == nil, body == nil, image == nil else {
             throw CommandError(.usage, "--payload is the whole payload; leave --title, --body and --image out")
@@ -159,7 +160,7 @@ struct SendCommand: AsyncParsableCommand {
     private func check(_ body: [UInt8]) throws {
         let source = payload == "-" ? "standard input" : payload ?? "the payload"
         if let warning = try PayloadCheck.warning(on: body, from: source, pushType: fields.pushType, asIs: asIs) {
-            Terminal.complain("warning: \(warning)")
+            Terminal.printError("warning: \(warning)")
         }
     }
 
@@ -173,7 +174,7 @@ struct SendCommand: AsyncParsableCommand {
                 ]))
         }
         print(TerminalText.lines(String(decoding: body, as: UTF8.self)))
-        Terminal.complain("\(body.count) bytes for \(sentTopic), not sent")
+        Terminal.printError("\(body.count) bytes for \(sentTopic), not sent")
     }
 
     /// The app's topic with the suffix that its push type asks for.

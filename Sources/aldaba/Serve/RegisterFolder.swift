@@ -28,20 +28,21 @@ struct RegisterFolder: RegisterFiles {
 
     func sign(_ request: String, as profile: CertificateProfile, days: Int) throws -> ProviderCertificate {
         let request = try refusing { try SigningRequest(text: request) }
-        return try authority().sign(request, as: profile, days: days, now: Date())
+        return try signingAuthority().sign(request, as: profile, days: days, now: Date())
     }
 
     func renew(
         _ certificate: RegisteredCertificate, request: String?, days: Int
     ) throws -> ProviderCertificate {
         guard let request else {
-            return try authority().renew(certificate.certificate, team: certificate.team, days: days, now: Date())
+            return try signingAuthority().renew(
+                certificate.certificate, team: certificate.team, days: days, now: Date())
         }
         return try sign(
             request, as: CertificateProfile(of: certificate.certificate, team: certificate.team), days: days)
     }
 
-    private func authority() throws -> SigningAuthority {
+    private func signingAuthority() throws -> SigningAuthority {
         try .development(folder: folder.providerAuthority, now: Date())
     }
 

@@ -26,7 +26,7 @@ struct ServeCommand: AsyncParsableCommand {
         let configuration = try ServerConfiguration(values, environment: environment)
         if check { return try await Self.check(configuration) }
         SupervisorWatch.begin(environment: environment)
-        LogBeginning.bootstrap(level: values.logLevel, format: values.logFormat)
+        LogSetup.bootstrap(level: values.logLevel, format: values.logFormat)
         values.warn(Logger(label: "aldaba.serve"))
         try configuration.folder.make()
         let lock = try DataFolder.lock(configuration.folder.serveLock)

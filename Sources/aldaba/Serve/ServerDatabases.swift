@@ -38,7 +38,7 @@ struct ServerDatabases: Sendable {
         func open<Store>(
             _ database: ServerDatabase, _ inspection: (String) -> DatabaseInspection, _ open: () throws -> Store
         ) throws -> Store {
-            if try !known.look(at: database, inspection) { large.insert(database) }
+            if try !known.inspect(database, inspection) { large.insert(database) }
             let store = try open()
             try known.add(database)
             return store

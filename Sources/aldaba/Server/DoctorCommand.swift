@@ -25,7 +25,7 @@ struct DoctorCommand: AsyncParsableCommand {
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
         let values = try settings.values(environment: environment)
-        for warning in values.warnings { Terminal.complain("warning: \(warning)") }
+        for warning in values.warnings { Terminal.printError("warning: \(warning)") }
         let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         var findings = Diagnosis.findings(values, environment: environment)
         let databases = DatabaseFindings.all(of: folder)

@@ -15,7 +15,7 @@ package struct RestartPolicy: Sendable {
     /// Notes a death.
     ///
     /// - Returns: Whether to start the child again; `false` when this was the last of `limit` within the window.
-    package mutating func died(at instant: ContinuousClock.Instant) -> Bool {
+    package mutating func recordExit(at instant: ContinuousClock.Instant) -> Bool {
         deaths.append(instant)
         deaths.removeAll { $0.duration(to: instant) >= window }
         return deaths.count < limit

@@ -86,7 +86,7 @@ package actor Supervisor {
             recordProcess(child.name, nil)
             if Task.isCancelled { return }
             logger.warning("\(child.name) ended with \(end) and is started again")
-            guard policy.died(at: .now) else {
+            guard policy.recordExit(at: .now) else {
                 throw GivenUp(name: child.name, end: end, log: plan.log.path, lastLines: plan.log.lastLines(10))
             }
         }

@@ -59,7 +59,7 @@ struct UpCommand: AsyncParsableCommand {
             environment["ALDABA_NATS"] = database.nats
         }
         let values = try settings.values(environment: environment, folder: temporary)
-        LogBeginning.bootstrap(level: .warning)
+        LogSetup.bootstrap(level: .warning)
         values.warn(Logger(label: "aldaba.up"))
         let bar = ProgressBar(ProgressMeter("starting server, agent and demo app"))
         defer { bar.end() }

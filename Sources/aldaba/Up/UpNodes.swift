@@ -7,8 +7,8 @@ struct UpNodes: Sendable {
     /// The first server is the one that `up` always has.
     let count: Int
     let database: UpDatabase
-    let providers: UpFront
-    let devices: UpFront
+    let providers: LocalLoadBalancer
+    let devices: LocalLoadBalancer
     /// The addresses of the servers after the first.
     let addresses: [Readiness<ServerAddresses>]
     /// The ports in front.
@@ -18,7 +18,7 @@ struct UpNodes: Sendable {
     init(count: Int, database: UpDatabase, host: String) {
         self.count = count
         self.database = database
-        (providers, devices) = (UpFront(host: host), UpFront(host: host))
+        (providers, devices) = (LocalLoadBalancer(host: host), LocalLoadBalancer(host: host))
         addresses = (1..<count).map { _ in Readiness() }
     }
 

@@ -61,7 +61,7 @@ struct UpPlan: Sendable {
         certificates = try DevelopmentCertificates.ensure(folder: folder.certificates, now: Date()).paths
         try KnownDatabases(folder).beginAnew(newDatabases)
         try FolderStore.bind(folder, to: values.text(.postgres))
-        if values.text(.postgres) == nil { _ = try KnownDatabases(folder).look(at: .server, SQLiteStore.inspection) }
+        if values.text(.postgres) == nil { _ = try KnownDatabases(folder).inspect(.server, SQLiteStore.inspection) }
         key = try await ServerRegister.ensureDemo(folder)
         // The key of device tokens comes after the register: it tells a folder that has lost its register.
         _ = try SealingKeys.ensure(folder.sealingKeys)
@@ -82,10 +82,10 @@ struct UpPlan: Sendable {
     /// The server tells why its hubs' database cannot be used, and goes on without it.
     private static func hubKey(_ folder: DataFolder) async throws -> HubKey? {
         do {
-            _ = try KnownDatabases(folder).look(at: .hub, HubDatabase.inspection)
+            _ = try KnownDatabases(folder).inspect(.hub, HubDatabase.inspection)
             return try await HubRegister.ensureDemo(folder)
         } catch let fault as DatabaseFault {
-            Terminal.complain("warning: \(fault)")
+            Terminal.printError("warning: \(fault)")
             return nil
         }
     }

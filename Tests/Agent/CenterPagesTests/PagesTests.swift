@@ -70,13 +70,14 @@ private func page(
 
 @Test func `a page has no script or style inside, and the launcher no referrer`() {
     let texts = [
-        page([listed(1, "One")]), layout.failure("no"), layout.entrance(), CenterLayout.stranger(language: .english),
+        page([listed(1, "One")]), layout.failure("no"), layout.redirectPage(),
+        CenterLayout.unauthorizedPage(language: .english),
     ]
     for text in texts {
         #expect(!text.contains("<style") && !text.contains(" style=") && !text.contains(#/ on[a-z]+=/#))
         #expect(!text.contains("<script>") && !text.contains("javascript:"))
     }
-    #expect(!CenterLayout.stranger(language: .english).contains("/run"))
+    #expect(!CenterLayout.unauthorizedPage(language: .english).contains("/run"))
     #expect(CenterLayout.launcher(to: "http://127.0.0.1:1/a/?token=b").contains("content=\"no-referrer\""))
 }
 

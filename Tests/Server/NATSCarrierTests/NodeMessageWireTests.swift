@@ -31,7 +31,7 @@ import Testing
     private var messages: [NodeMessage] {
         [
             .deliver([notification, notification], to: device, epoch: 4, revision: 12), .wake(device),
-            .attempt(attempt), .beat,
+            .attempt(attempt), .heartbeat,
         ]
     }
 

@@ -155,7 +155,7 @@ extension PostgresTests {
             }
             for store in stores {
                 _ = try await withCheckedThrowingContinuation { continuation in
-                    store.beat(NodeReport(), after: nil) { continuation.resume(with: $0) }
+                    store.recordHeartbeat(NodeReport(), after: nil) { continuation.resume(with: $0) }
                 }
             }
             for service in services {
@@ -240,7 +240,7 @@ extension PostgresTests {
             }
         }
 
-        @Test func `a message that is lost is found by the next beat`() async throws {
+        @Test func `a message that is lost is found by the next heartbeat`() async throws {
             try await withCluster { cluster in
                 let connection = TestConnection()
                 _ = try await cluster.login(at: 1, connection)

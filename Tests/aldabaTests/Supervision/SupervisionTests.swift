@@ -10,14 +10,14 @@ import Testing
 @Test func `the fifth death within ten seconds ends the attempts`() {
     var policy = RestartPolicy()
     let start = ContinuousClock.now
-    let verdicts = (0..<5).map { policy.died(at: start.advanced(by: .seconds($0))) }
+    let verdicts = (0..<5).map { policy.recordExit(at: start.advanced(by: .seconds($0))) }
     #expect(verdicts == [true, true, true, true, false])
 }
 
 @Test func `deaths that lie apart never end the attempts`() {
     var policy = RestartPolicy()
     let start = ContinuousClock.now
-    let verdicts = (0..<20).map { policy.died(at: start.advanced(by: .milliseconds(2500 * $0))) }
+    let verdicts = (0..<20).map { policy.recordExit(at: start.advanced(by: .milliseconds(2500 * $0))) }
     #expect(verdicts.allSatisfy { $0 })
 }
 

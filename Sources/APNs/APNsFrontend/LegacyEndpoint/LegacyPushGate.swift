@@ -81,8 +81,8 @@ struct LegacyPushGate: Sendable {
         func refused(_ status: LegacyStatus, reason: APNsReason, note: String) -> Refused {
             Refused(status: status, refusal: APNsRejection(reason, note: note), owner: owner)
         }
-        let survey = JSONScanner.survey(ofObject: push.payload)
-        if let fault = survey.fault {
+        let scan = JSONScanner.scan(ofObject: push.payload)
+        if let fault = scan.fault {
             throw refused(.unknown, reason: .payloadEmpty, note: "the payload is not a JSON object: \(fault)")
         }
         guard let token = DeviceToken(bytes: push.token) else {
@@ -114,7 +114,7 @@ struct LegacyPushGate: Sendable {
                     notification: Notification(
                         topic: app.topic, priority: push.priority ?? .immediate, expiry: push.expiry,
                         content: .apns(push.payload)), ticket: ticket,
-                    note: PayloadDiagnosis.note(on: survey, pushType: nil)))
+                    note: PayloadDiagnosis.note(on: scan, pushType: nil)))
         }
     }
 

@@ -27,8 +27,8 @@ package final class RegisteredCertificates: CertificateAuthentication {
     }
 
     /// - Returns: `nil` when the register must be read first.
-    private static func verdict(_ knowledge: CertificateDirectory.Knowledge) -> CertificateVerdict? {
-        switch knowledge {
+    private static func verdict(_ verdict: CertificateDirectory.CachedVerdict) -> CertificateVerdict? {
+        switch verdict {
         case .needsLookUp: nil
         case .refused(let refusal, let key):
             // The topic of a refused certificate is left out: its timeline belongs to the team.

@@ -45,9 +45,9 @@ struct DevicePushGate: Sendable {
 
     /// The results of a request's look-ups, which replace the directories' cached results where they could not cache them.
     struct Found: Sendable {
-        var credential: CredentialDirectory.Knowledge?
-        var certificate: CertificateDirectory.Knowledge?
-        var topics: [Topic: AppDirectory.Knowledge] = [:]
+        var credential: CredentialDirectory.CachedVerdict?
+        var certificate: CertificateDirectory.CachedVerdict?
+        var topics: [Topic: AppDirectory.CachedResult] = [:]
         var token: TokenDirectory.Resolution?
     }
 
@@ -139,19 +139,19 @@ struct DevicePushGate: Sendable {
         }
     }
 
-    private enum SenderKnowledge {
+    private enum SenderLookup {
         case known(Sender)
         case refused(APNsRejection, CredentialDirectory.KnownKey?)
         case lookUp(LookUp)
     }
 
     /// The sender of a request. With both a certificate and a token APNs uses the certificate.
-    private func sender(_ head: APNsRequestHead, found: Found, memory: inout Memory) -> SenderKnowledge {
+    private func sender(_ head: APNsRequestHead, found: Found, memory: inout Memory) -> SenderLookup {
         guard var shown = memory.certificate else { return sender(byToken: head, found: found, memory: &memory) }
-        var knowledge = certificates.known(&shown, in: environment)
+        var verdict = certificates.known(&shown, in: environment)
         memory.certificate = shown
-        if case .needsLookUp = knowledge, let known = found.certificate { knowledge = known }
-        switch knowledge {
+        if case .needsLookUp = verdict, let known = found.certificate { verdict = known }
+        switch verdict {
         case .credential(let credential): return .known(Sender(team: credential.team, certificate: credential))
         case .refused(let refusal, let key): return .refused(refusal, key)
         case .needsLookUp: return .lookUp(.certificate(shown.der))
@@ -160,7 +160,7 @@ struct DevicePushGate: Sendable {
 
     private func sender(
         byToken head: APNsRequestHead, found: Found, memory: inout Memory
-    ) -> SenderKnowledge {
+    ) -> SenderLookup {
         var credential = credentials.known(head.authorization, &memory.credential)
         if case .needsLookUp = credential, let known = found.credential { credential = known }
         switch credential {
@@ -233,17 +233,17 @@ struct DevicePushGate: Sendable {
     ) throws(APNsRejection) -> Addressee {
         func named(_ topic: ArraySlice<UInt8>) -> Topic { Topic(rawValue: String(decoding: topic, as: UTF8.self)) }
         let addressed = try AddressedTopic(topic: topic, pushType: type)
-        var knowledge = apps.known(addressed.topic, &memory.app)
-        if case .needsLookUp = knowledge { knowledge = found.topics[named(addressed.topic)] ?? knowledge }
-        switch knowledge {
+        var result = apps.known(addressed.topic, &memory.app)
+        if case .needsLookUp = result { result = found.topics[named(addressed.topic)] ?? result }
+        switch result {
         case .app(let app): return .app(app, type)
         case .needsLookUp: return .lookUp(named(addressed.topic))
         case .unknownTopic: break
         }
         if let (topic, implied) = try addressed.withoutSuffix() {
-            var knowledge = apps.known(named(topic))
-            if case .needsLookUp = knowledge { knowledge = found.topics[named(topic)] ?? knowledge }
-            switch knowledge {
+            var result = apps.known(named(topic))
+            if case .needsLookUp = result { result = found.topics[named(topic)] ?? result }
+            switch result {
             case .app(let app): return .app(app, implied)
             case .needsLookUp: return .lookUp(named(topic))
             case .unknownTopic: break
@@ -269,11 +269,11 @@ struct DevicePushGate: Sendable {
         case .headersTooLarge, nil: break
         }
         guard body.count <= limit else { throw tooLarge(String(body.count)) }
-        let survey = JSONScanner.survey(ofObject: body)
-        if let fault = survey.fault {
+        let scan = JSONScanner.scan(ofObject: body)
+        if let fault = scan.fault {
             throw APNsRejection(.payloadEmpty, note: "the payload is not a JSON object: \(fault)")
         }
-        return PayloadDiagnosis.note(on: survey, pushType: type)
+        return PayloadDiagnosis.note(on: scan, pushType: type)
     }
 
     private func check(_ subject: TokenSubject, _ app: RegisteredApp) throws(APNsRejection) {

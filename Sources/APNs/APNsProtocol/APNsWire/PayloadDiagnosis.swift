@@ -41,8 +41,8 @@ package struct PayloadDiagnosis: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// The note in the timeline of an accepted notification whose payload has no `aps`; `nil` where none is needed.
-    package static func note(on survey: JSONScanner.Survey, pushType: PushType?) -> String? {
-        guard survey.fault == nil, !survey.namesAPS, pushType.showsByPayload else { return nil }
+    package static func note(on scan: JSONScanner.ScanResult, pushType: PushType?) -> String? {
+        guard scan.fault == nil, !scan.namesAPS, pushType.showsByPayload else { return nil }
         return "the payload has no \"aps\": the device shows nothing for it"
     }
 

@@ -105,7 +105,7 @@ extension AgentEngine {
 /// The connections of apps and of their companions: their start, the messages that they receive then, and their ends.
 /// The connection of the role `app` is the app itself; those of other roles are its companions.
 extension AgentEngine {
-    /// In how many of the responses that wait for an app the one that opened it is sought.
+    /// The number of an app's waiting responses that are searched for the one that opened it.
     private static let launchResponseLimit = 64
 
     /// A process that proved to be an app has connected: its run begins, or goes on.
@@ -413,14 +413,14 @@ extension AgentEngine {
     // MARK: The focus
 
     /// The focus has moved, or cannot be observed any more.
-    package mutating func focusChanged(_ focus: AppFocus) {
+    package mutating func focusChanged(_ focus: WindowFocus) {
         registry.focus = focus
-        followFocus()
+        followWindowFocus()
     }
 
     /// Notifies the apps that follow the focus of their states, where these have changed.
-    mutating func followFocus() {
-        for (connection, state) in registry.followFocus(isScreenLocked: surroundings.isScreenLocked) {
+    mutating func followWindowFocus() {
+        for (connection, state) in registry.followWindowFocus(isScreenLocked: surroundings.isScreenLocked) {
             send([.enter(state)], to: connection)
         }
     }

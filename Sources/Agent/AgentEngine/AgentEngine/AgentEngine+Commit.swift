@@ -34,7 +34,7 @@ extension AgentEngine {
             case .presented(let id): presentations.answered(id)
             case .upstreamQueued(let waiter, let fault): upstreamQueued(waiter: waiter, fault: fault, context)
             case .upstreamEnded(let ended): sendUpstreamEnds(ended)
-            case .topicWished(let waiter, let fault): topicWished(waiter: waiter, fault: fault)
+            case .topicChangeRequested(let waiter, let fault): topicChangeRequested(waiter: waiter, fault: fault)
             case .runEnded(let app, let counted, let givenUp):
                 attemptsCounted(of: app, counted: counted, givenUp: givenUp, context)
             case .nothing: break
@@ -363,7 +363,7 @@ extension AgentEngine {
     /// The desktop has reported whether the screen is locked.
     mutating func screenChanged(isLocked: Bool, _ context: Context) {
         if surroundings.screenChanged(isLocked: isLocked) { refreshPreviews(context) }
-        followFocus()
+        followWindowFocus()
         if !isLocked { enqueue(.released) }
     }
 

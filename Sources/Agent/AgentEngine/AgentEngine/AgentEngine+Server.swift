@@ -238,18 +238,18 @@ extension AgentEngine {
             return refuse(asker, code: ChannelFault.offline, "this agent has no server")
         }
         let waiter = channelWaiters.add(asker, topic: TopicName(app: app, topic: topic))
-        enqueue(.topicWished(topic, joins: joins, app: app, waiter: waiter))
+        enqueue(.topicChangeRequested(topic, joins: joins, app: app, waiter: waiter))
     }
 
-    mutating func topicWished(waiter: Int64, fault: String?) {
+    mutating func topicChangeRequested(waiter: Int64, fault: String?) {
         if let fault { return answer([channelWaiters.take(waiter)].compactMap(\.self), code: fault) }
         emit(.link(.topicsCommitted))
     }
 
-    /// The server has answered: the callers that wait for the topic are answered, and the wish is deleted.
-    package mutating func topicAnswered(_ wish: TopicWish, code: String?) {
-        enqueue(.topicSettled(wish))
-        answer(channelWaiters.take(TopicName(app: wish.app, topic: wish.topic)), code: code)
+    /// The server has answered: the callers that wait for the topic are answered, and the request is deleted.
+    package mutating func topicAnswered(_ request: TopicChangeRequest, code: String?) {
+        enqueue(.topicSettled(request))
+        answer(channelWaiters.take(TopicName(app: request.app, topic: request.topic)), code: code)
     }
 
     private mutating func answer(_ waiting: [Confirmation], code: String?) {
@@ -356,7 +356,7 @@ extension AgentEngine {
 
     /// The server has forgotten an app's device token.
     package mutating func tokenEnded(app: BundleID) {
-        guard let end = apps[app]?.tokens.ended() else { return }
+        guard let end = apps[app]?.tokens.completeEndRequests() else { return }
         sendMessages(to: app, end.requests.map { .channel(.accepted(request: $0)) })
         if end.isTokenWanted { requestToken(app) }
     }
@@ -364,7 +364,7 @@ extension AgentEngine {
     /// The server has not forgotten an app's device token: its code, with which it refuses that, or `nil` where it
     /// could not be asked. The link then goes on asking, unless the app wants a token again.
     package mutating func tokenNotEnded(app: BundleID, code: String?) {
-        guard let end = apps[app]?.tokens.notEnded(isRefused: code != nil) else { return }
+        guard let end = apps[app]?.tokens.failEndRequests(isRefused: code != nil) else { return }
         let sentence =
             code.map { "the server answered \($0)" }
             ?? "the server cannot be reached; it is asked again as long as the agent runs and the app wants no token"

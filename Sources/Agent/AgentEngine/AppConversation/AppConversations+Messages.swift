@@ -29,7 +29,8 @@ extension AppConversations {
     /// - Returns: `nil` for a message of which nothing follows.
     static func directive(for message: AppMessage, _ role: AppRole?) -> Directive? {
         guard let role else { return opening(message) }
-        return role.role == .app ? appSaid(message, role.app) : companionSaid(message, role)
+        return role.role == .app
+            ? directive(forAppMessage: message, role.app) : directive(forCompanionMessage: message, role)
     }
 
     /// The directive for a message before the role is known: a hello, or a command from a terminal.
@@ -62,7 +63,7 @@ extension AppConversations {
     }
 
     /// The directive for a message from the app itself, on its own connection.
-    private static func appSaid(_ message: AppMessage, _ app: BundleID) -> Directive? {
+    private static func directive(forAppMessage message: AppMessage, _ app: BundleID) -> Directive? {
         switch message {
         // A second hello changes nothing.
         case .hello, .manage, .unknown: nil
@@ -73,7 +74,7 @@ extension AppConversations {
 
     /// The directive for a message from a companion; after its hello only a service extension or a relay service sends
     /// any.
-    private static func companionSaid(_ message: AppMessage, _ sender: AppRole) -> Directive? {
+    private static func directive(forCompanionMessage message: AppMessage, _ sender: AppRole) -> Directive? {
         switch message {
         case .hello, .unknown: nil
         case .relay(let packet) where sender.role == .relayService: .relay([UInt8](packet.frame), sender)

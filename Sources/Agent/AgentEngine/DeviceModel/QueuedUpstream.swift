@@ -48,11 +48,11 @@ package struct EndedUpstream: Sendable, Hashable {
 }
 
 /// A topic that an app wants to join or leave, and the server has not been asked yet, or has not answered.
-package struct TopicWish: Sendable, Hashable {
-    /// The place of a wish in their order.
-    package typealias Place = StoreKey<TopicWish>
+package struct TopicChangeRequest: Sendable, Hashable {
+    /// The place of a request in their order.
+    package typealias Place = StoreKey<TopicChangeRequest>
 
-    /// The place in the order of the wishes; a later wish for the same topic has another one.
+    /// The place in the order of the requests; a later request for the same topic has another one.
     package var sequence: Place
     /// The app.
     package var app: BundleID
@@ -61,7 +61,7 @@ package struct TopicWish: Sendable, Hashable {
     /// Whether the app joins it; else it leaves it.
     package var joins: Bool
 
-    /// A wish. Each parameter is the property of its name.
+    /// A request. Each parameter is the property of its name.
     package init(sequence: Place, app: BundleID, topic: String, joins: Bool) {
         self.sequence = sequence
         self.app = app

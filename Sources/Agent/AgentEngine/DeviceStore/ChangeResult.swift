@@ -49,8 +49,8 @@ package enum ChangeResult: Sendable, Equatable {
     case upstreamQueued(waiter: Int64, fault: String?)
     /// Messages of the outbox ended; their apps are to be notified.
     case upstreamEnded([BundleID: [EndedUpstream]])
-    /// An app's wish for a topic was stored or refused, with this code; `waiter` is the caller's number.
-    case topicWished(waiter: Int64, fault: String?)
+    /// An app's request about a topic was stored or refused, with this code; `waiter` is the caller's number.
+    case topicChangeRequested(waiter: Int64, fault: String?)
     /// A run's hand-overs without an answer were counted; `counted`: how many there were. `givenUp`:
     /// how many of them are not handed over again.
     case runEnded(app: BundleID, counted: Int, givenUp: Int)

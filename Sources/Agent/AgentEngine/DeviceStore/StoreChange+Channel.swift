@@ -52,13 +52,14 @@ extension StoreChange {
     }
 
     /// An app wants to join a topic or leave it. `waiter` comes back in the result.
-    package static func topicWished(_ topic: String, joins: Bool, app: BundleID, waiter: Int64) -> StoreChange {
-        StoreChange(.storeStanding, .topicWished(topic, joins: joins, app: app, waiter: waiter))
+    package static func topicChangeRequested(_ topic: String, joins: Bool, app: BundleID, waiter: Int64) -> StoreChange
+    {
+        StoreChange(.storeStanding, .topicChangeRequested(topic, joins: joins, app: app, waiter: waiter))
     }
 
-    /// The server has answered a wish.
-    package static func topicSettled(_ wish: TopicWish) -> StoreChange {
-        StoreChange(.storeStanding, .topicSettled(wish), isKeptAfterFailure: true)
+    /// The server has answered a request about a topic.
+    package static func topicSettled(_ request: TopicChangeRequest) -> StoreChange {
+        StoreChange(.storeStanding, .topicSettled(request), isKeptAfterFailure: true)
     }
 }
 

@@ -87,9 +87,9 @@ extension StoreChange {
         /// The app has received the outcome of the message of this place.
         case upstreamEndTaken(QueuedUpstream.Place, app: BundleID)
         /// An app wants to join a topic or leave it.
-        case topicWished(String, joins: Bool, app: BundleID, waiter: Int64)
-        /// The server has answered a wish.
-        case topicSettled(TopicWish)
+        case topicChangeRequested(String, joins: Bool, app: BundleID, waiter: Int64)
+        /// The server has answered a request about a topic.
+        case topicSettled(TopicChangeRequest)
         /// A notice came over the device channel.
         case noticed(ArrivedNotice)
         /// The app has received the deletion of this notice.

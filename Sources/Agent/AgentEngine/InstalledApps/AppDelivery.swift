@@ -96,7 +96,7 @@ package struct AppDelivery: Sendable {
     private var responsePlace: WaitingResponse.Place = 0
     private var mayHaveMoreResponses = false
 
-    /// For an app without a connection.
+    /// The delivery to an app without a connection.
     ///
     /// - Parameter mayShow: Whether it is allowed to show notifications; else everything is for the background.
     package init(mayShow: Bool) { self.mayShow = mayShow }
@@ -120,7 +120,7 @@ package struct AppDelivery: Sendable {
         case .responded:
             mayHaveMoreResponses = true
             return nextResponses()
-        case .page(let page, let limit): return hand(page, limit: limit)
+        case .page(let page, let limit): return deliver(page, limit: limit)
         case .responsePage(let page, let limit): return respond(page, limit: limit)
         case .handled(let id, let outcome):
             let kind = inHand.removeValue(forKey: id)?.kind
@@ -172,7 +172,7 @@ package struct AppDelivery: Sendable {
         return [.readResponses(after: responsePlace, limit: Self.responseWindow - responsesInHand.count)]
     }
 
-    private mutating func hand(_ page: [WaitingNotification], limit: Int) -> [Directive] {
+    private mutating func deliver(_ page: [WaitingNotification], limit: Int) -> [Directive] {
         guard connection == .ready else { return [] }
         let given = allowed(page) { $0.attempts > 0 }
         mayHaveMore = page.count >= limit || given.count < page.count

@@ -8,7 +8,7 @@ package struct AppRegistry: Sendable {
     /// The apps by bundle id.
     package var apps: [BundleID: InstalledApp] = [:]
     /// The window focus, as far as it is known.
-    package var focus = AppFocus.unwatched
+    package var focus = WindowFocus.unwatched
     private var roles: [AppConnectionID: AppRole] = [:]
     private var fingerprint: Set<String>?
     private var missing: Set<BundleID> = []

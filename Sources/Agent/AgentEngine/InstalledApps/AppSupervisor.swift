@@ -227,7 +227,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
         case .activation(let outcome): return activated(outcome)
         case .activationLimitPassed(let reason): return launchInstead(reason)
         case .launched(let process): run.start(process: process)
-        case .ended(let process): return ended(process, conditions)
+        case .ended(let process): return handleExit(of: process, conditions)
         case .launchLimitPassed:
             guard run.isStopped else { return [] }
             opensSettings = false
@@ -295,7 +295,7 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     }
 
     /// A process that ended without connecting is not started again for the same reason, but for later ones.
-    private mutating func ended(_ process: Int32, _ conditions: Conditions) -> [Directive] {
+    private mutating func handleExit(of process: Int32, _ conditions: Conditions) -> [Directive] {
         guard run.processEnded(process), run.connection == nil else { return [] }
         nextState = .active
         if isCalled { return startForCall(conditions) }

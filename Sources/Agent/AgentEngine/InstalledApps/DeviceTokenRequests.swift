@@ -91,13 +91,13 @@ package struct DeviceTokenRequests: Sendable {
     }
 
     /// The server has forgotten the token.
-    package mutating func ended() -> End { end(as: .unwanted) }
+    package mutating func completeEndRequests() -> End { end(as: .unwanted) }
 
     /// The server has not forgotten the token.
     ///
     /// - Parameter isRefused: Whether it refuses that, so that the token stays; else it could not be asked, and is
     ///   asked again.
-    package mutating func notEnded(isRefused: Bool) -> End { end(as: isRefused ? .unwanted : .delayed) }
+    package mutating func failEndRequests(isRefused: Bool) -> End { end(as: isRefused ? .unwanted : .delayed) }
 
     private mutating func end(as outcome: Ending) -> End {
         // Requests that came after it was known that the end is delayed have asked the server themselves.

@@ -63,14 +63,14 @@ extension Agent {
             decide { engine, _ in engine.confirm(Confirmation(connection: connection.id, request: request)) }
         case .refuse(let code, let message): connection.refuse(code: code, message: message)
         case .resume: connection.resume()
-        case .end: ended(connection)
+        case .end: endConnection(connection)
         }
         return nil
     }
 
-    private func ended(_ connection: AppConnection) {
+    private func endConnection(_ connection: AppConnection) {
         defer { connections[connection.id] = nil }
-        onRelay { $0.ended(connection.id) }
+        onRelay { $0.removeClient(connection.id) }
         decide { engine, _ in engine.forgetAsker(connection.id) }
         if let event = extensions.close(connection) { return updateExtensions(event) }
         decide { $0.disconnect(connection.id, $1) }

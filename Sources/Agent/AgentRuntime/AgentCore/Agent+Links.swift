@@ -122,9 +122,9 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
         assumeIsolated { $0.enqueue(.upstreamEnded(sequence, code: code)) }
     }
 
-    /// Answers who waits for a topic, and forgets the wish.
-    package nonisolated func topicAnswered(_ wish: TopicWish, code: String?) {
-        assumeIsolated { $0.decide { engine, _ in engine.topicAnswered(wish, code: code) } }
+    /// Answers who waits for a topic, and forgets the request.
+    package nonisolated func topicAnswered(_ request: TopicChangeRequest, code: String?) {
+        assumeIsolated { $0.decide { engine, _ in engine.topicAnswered(request, code: code) } }
     }
 }
 

@@ -78,7 +78,8 @@ package actor Agent {
     /// - Throws: ``AgentStartError``, or why the authorities' file cannot be used. The presenter is stopped then.
     package init(
         configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)? = nil,
-        focus: (any FocusSource)? = nil, clock: any AlarmClock, positions: (any PositionSource)? = nil, logger: Logger,
+        focus: (any WindowFocusSource)? = nil, clock: any AlarmClock, positions: (any PositionSource)? = nil,
+        logger: Logger,
         events: @escaping @Sendable (AgentEvent) -> Void
     ) throws {
         do {

@@ -39,7 +39,7 @@ struct AgentDependencies: Sendable {
     /// Fetches files for service extensions; `nil` without fetching.
     var media: MediaFetcher?
     var activator: (any AppActivator)?
-    var focus: (any FocusSource)?
+    var focus: (any WindowFocusSource)?
     /// The parent of a process.
     var parent: @Sendable (Int32) -> Int32? = ProcessTree.parent(of:)
     var replyWindow: any ReplyWindow
@@ -65,7 +65,7 @@ struct AgentDependencies: Sendable {
     /// - Throws: when the authorities' file cannot be read; then nothing is left open.
     static func production(
         _ configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)?,
-        focus: (any FocusSource)?, clock: any AlarmClock, positions: (any PositionSource)?, logger: Logger
+        focus: (any WindowFocusSource)?, clock: any AlarmClock, positions: (any PositionSource)?, logger: Logger
     ) throws -> AgentDependencies {
         let server = try configuration.server.map { server in
             (

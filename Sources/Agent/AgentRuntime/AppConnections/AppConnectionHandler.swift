@@ -18,16 +18,16 @@ final class AppConnectionHandler: ChannelDuplexHandler {
     private let connection: AppConnection
     private let delegate: any AppSocketDelegate
     /// Called when the first message has come.
-    private let spoke: () -> Void
+    private let markActive: () -> Void
     private var decoder = AgentFrameDecoder()
     private var messages: [AppMessage] = []
     private var wantsRead = false
     private var helloTimer: Scheduled<Void>?
 
-    init(connection: AppConnection, delegate: any AppSocketDelegate, spoke: @escaping () -> Void) {
+    init(connection: AppConnection, delegate: any AppSocketDelegate, markActive: @escaping () -> Void) {
         self.connection = connection
         self.delegate = delegate
-        self.spoke = spoke
+        self.markActive = markActive
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -57,7 +57,7 @@ final class AppConnectionHandler: ChannelDuplexHandler {
         if let timer = helloTimer {
             timer.cancel()
             helloTimer = nil
-            spoke()
+            markActive()
         }
         let batch = messages
         messages = []

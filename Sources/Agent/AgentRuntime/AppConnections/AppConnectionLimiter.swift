@@ -33,8 +33,8 @@ final class AppConnectionLimiter: Sendable {
         return mayEnter
     }
 
-    /// The connection has sent something: it is not closed for a new one any more.
-    func spoke(_ channel: any Channel) {
+    /// Marks a connection as active: it has sent something, and is not closed for a new one any more.
+    func markActive(_ channel: any Channel) {
         state.withLock { $0.silent.removeAll { $0 === channel } }
     }
 

@@ -100,7 +100,7 @@ package struct AppSocket: Sendable {
                     try channel.pipeline.syncOperations.addHandler(
                         AppConnectionHandler(
                             connection: AppConnection(peer: peer, channel: channel), delegate: delegate,
-                            spoke: { visitors.spoke(channel) }))
+                            markActive: { visitors.markActive(channel) }))
                 }
             }
         let channel = try await bootstrap.bind(unixDomainSocketPath: path).get()

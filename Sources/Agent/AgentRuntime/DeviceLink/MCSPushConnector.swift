@@ -88,7 +88,7 @@ final class MCSPushDelegate: MCSClientDelegate {
     /// connection sends them again.
     func upstreamNotSent(_ connection: MCSClientConnection, persistentID: String) {}
 
-    func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String) {
+    func didDropStanza(_ connection: MCSClientConnection, persistentID: String, reason: String) {
         logger.warning("The server sent something that is no notification.", metadata: [LogKey.error: "\(reason)"])
     }
 

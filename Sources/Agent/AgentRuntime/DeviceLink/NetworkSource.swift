@@ -48,7 +48,7 @@ package final class KernelNetwork: NetworkSource {
             // The events that were lost may have included a return.
             let isLost = count < 0 && errno == ENOBUFS
             guard count > 0 || isLost || errno == EINTR || errno == EAGAIN else { return }
-            if isLost || count > 0 && links.tellsReturn(buffer[..<count]) { returned() }
+            if isLost || count > 0 && links.indicatesNetworkReturn(buffer[..<count]) { returned() }
         }
     }
 }
@@ -73,7 +73,7 @@ struct NetworkNews: Sendable {
     private static let loopback: UInt32 = 1 << 3
 
     /// Whether the events include a new route to the network: an address, a route, or a link that has a carrier again.
-    mutating func tellsReturn(_ news: some Collection<UInt8>) -> Bool {
+    mutating func indicatesNetworkReturn(_ news: some Collection<UInt8>) -> Bool {
         let bytes = Array(news)
         var isReturn = false
         bytes.withUnsafeBytes { bytes in
@@ -84,14 +84,14 @@ struct NetworkNews: Sendable {
                 let kind = bytes.loadUnaligned(fromByteOffset: place + 4, as: UInt16.self)
                 guard length >= 16, length <= bytes.count - place else { return }
                 let body = UnsafeRawBufferPointer(rebasing: bytes[(place + 16)..<(place + length)])
-                if tellsReturn(kind, body) { isReturn = true }
+                if indicatesNetworkReturn(kind, body) { isReturn = true }
                 place += (length + 3) & ~3
             }
         }
         return isReturn
     }
 
-    private mutating func tellsReturn(_ kind: UInt16, _ body: UnsafeRawBufferPointer) -> Bool {
+    private mutating func indicatesNetworkReturn(_ kind: UInt16, _ body: UnsafeRawBufferPointer) -> Bool {
         switch kind {
         // `struct ifinfomsg`: family, kind, number and flags, 16, 16, 32 and 32 bits.
         case Kind.newLink where body.count >= 12:

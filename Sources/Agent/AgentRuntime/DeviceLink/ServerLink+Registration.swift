@@ -17,20 +17,20 @@ extension ServerLink {
     }
 
     /// Requests a device token for an app; the delegate receives the token or a refusal.
-    package func requestToken(_ app: BundleID) { want(.token, for: app) }
+    package func requestToken(_ app: BundleID) { setRequestedChange(.token, for: app) }
 
-    /// An app wants its token to end; it takes the place of a wish for one.
+    /// An app wants its token to end; it takes the place of a request for one.
     package func requestTokenEnd(_ app: BundleID) {
         unknownApps.remove(app)
-        want(.end, for: app)
+        setRequestedChange(.end, for: app)
     }
 
-    private func want(_ wish: RegistrationFlow.Wish, for app: BundleID) {
-        registrations.want(wish, for: app)
+    private func setRequestedChange(_ change: RegistrationFlow.RequestedChange, for app: BundleID) {
+        registrations.setRequestedChange(change, for: app)
         registrationSignals.continuation.yield()
     }
 
-    /// Fulfils wishes as they come, until the task is cancelled.
+    /// Processes the requested changes as they come, until the task is cancelled.
     func runRegistrationLoop() async {
         var backOff = settings.backOff
         for await _ in registrationSignals.stream {
@@ -50,7 +50,7 @@ extension ServerLink {
         for await _ in refusalSignals.stream {
             await pause(&backOff)
             if unknownApps.isEmpty { backOff.reset() }
-            for app in unknownApps where registrations.wish(of: app) == nil { requestToken(app) }
+            for app in unknownApps where registrations.requestedChange(of: app) == nil { requestToken(app) }
         }
     }
 
@@ -97,7 +97,7 @@ extension ServerLink {
                 metadata: [
                     LogKey.topic: "\(request.app)", LogKey.error: "\(error.words)",
                 ])
-            if request.wish == .end { delegate?.tokenNotEnded(app: request.app, code: nil) }
+            if request.change == .end { delegate?.tokenNotEnded(app: request.app, code: nil) }
         }
         return false
     }
@@ -112,7 +112,7 @@ extension ServerLink {
         for request: RegistrationFlow.Request, as identity: DeviceIdentity
     ) async throws(EnrolmentError) -> String? {
         let topic = Topic(request.app)
-        switch request.wish {
+        switch request.change {
         case .token:
             let key: RecipientPublicKey?
             do { key = try delegate?.keyToPublish(app: request.app) } catch {
@@ -159,7 +159,7 @@ extension ServerLink {
             delegate?.storeUnusable(error)
             return false
         }
-        let mayBeAdded = code == Self.unknownApp && request.wish == .token && request.isInstalled
+        let mayBeAdded = code == Self.unknownApp && request.change == .token && request.isInstalled
         let isNews = !unknownApps.contains(request.app)
         logger.log(
             level: isNews ? .error : .debug, "The server refused to register an app.",
@@ -176,7 +176,7 @@ extension ServerLink {
         } else {
             unknownApps.remove(request.app)
         }
-        switch request.wish {
+        switch request.change {
         case .token: delegate?.tokenRefused(app: request.app, code: code)
         case .end: delegate?.tokenNotEnded(app: request.app, code: code)
         }

@@ -128,7 +128,7 @@ extension ServerLink {
 
     /// Requests the apps' tokens; an app that has ended its registration meanwhile goes on wanting that.
     private func requestTokens(_ apps: [BundleID]) {
-        for app in apps where registrations.wish(of: app) != .end { requestToken(app) }
+        for app in apps where registrations.requestedChange(of: app) != .end { requestToken(app) }
         registrationSignals.continuation.yield()
     }
 

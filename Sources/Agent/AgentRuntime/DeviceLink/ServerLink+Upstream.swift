@@ -13,9 +13,9 @@ package protocol AppRequestStore {
     /// server may know of them.
     func takeUpstream(after place: QueuedUpstream.Place, limit: Int) throws -> [QueuedUpstream]
     /// The topics that wait, of apps that have device tokens, and each app's token.
-    func topicWishes(
-        after place: TopicWish.Place, limit: Int, environment: PushEnvironment
-    ) throws -> [(wish: TopicWish, token: String)]
+    func pendingTopicChanges(
+        after place: TopicChangeRequest.Place, limit: Int, environment: PushEnvironment
+    ) throws -> [(request: TopicChangeRequest, token: String)]
 }
 
 /// Receives the outcome of apps' messages and topic changes. Called on the link's event loop.
@@ -23,7 +23,7 @@ package protocol AppRequestDelegate {
     /// The server has a message of the outbox; or refused it, with this code.
     func upstreamEnded(_ sequence: QueuedUpstream.Place, code: String?)
     /// The server has done what an app wanted of a topic; or refused it, with this code.
-    func topicAnswered(_ wish: TopicWish, code: String?)
+    func topicAnswered(_ request: TopicChangeRequest, code: String?)
 }
 
 /// Messages of apps to their providers, and topics.
@@ -73,14 +73,15 @@ extension ServerLink {
     /// - Returns: `false` when there is a reason to try again soon.
     private func processTopics() async -> Bool {
         guard let store = parts.store as? any AppRequestStore else { return true }
-        var place: TopicWish.Place = 0
+        var place: TopicChangeRequest.Place = 0
         // Without an identity the session's keeper is enrolling; the tokens that follow signal.
         while let identity {
             do {
-                let next = try store.topicWishes(after: place, limit: 1, environment: settings.environment).first
-                guard let (wish, token) = next else { return true }
-                place = wish.sequence
-                guard await process(wish, token, as: identity) else { return false }
+                let next = try store.pendingTopicChanges(after: place, limit: 1, environment: settings.environment)
+                    .first
+                guard let (request, token) = next else { return true }
+                place = request.sequence
+                guard await process(request, token, as: identity) else { return false }
             } catch {
                 delegate?.storeUnusable(error)
                 return false
@@ -90,24 +91,24 @@ extension ServerLink {
     }
 
     /// - Returns: Whether the server has answered.
-    private func process(_ wish: TopicWish, _ token: String, as identity: DeviceIdentity) async -> Bool {
+    private func process(_ request: TopicChangeRequest, _ token: String, as identity: DeviceIdentity) async -> Bool {
         do throws(EnrolmentError) {
             try await parts.enrolment.setTopicSubscription(
-                identity, topic: Topic(wish.app), token: token, name: wish.topic, joins: wish.joins)
-            (delegate as? any AppRequestDelegate)?.topicAnswered(wish, code: nil)
+                identity, topic: Topic(request.app), token: token, name: request.topic, joins: request.joins)
+            (delegate as? any AppRequestDelegate)?.topicAnswered(request, code: nil)
             return true
         } catch .refused(let code) {
             logger.warning(
                 "The server refused what an app wants of a topic.",
-                metadata: [LogKey.topic: "\(wish.app)", LogKey.error: "\(code)"])
-            (delegate as? any AppRequestDelegate)?.topicAnswered(wish, code: code)
+                metadata: [LogKey.topic: "\(request.app)", LogKey.error: "\(code)"])
+            (delegate as? any AppRequestDelegate)?.topicAnswered(request, code: code)
             return true
         } catch .notAuthenticated {
             await examine(identity)
         } catch {
             logger.info(
                 "A topic could not be joined or left; it will be tried again.",
-                metadata: [LogKey.topic: "\(wish.app)", LogKey.error: "\(error.words)"])
+                metadata: [LogKey.topic: "\(request.app)", LogKey.error: "\(error.words)"])
         }
         return false
     }

@@ -14,10 +14,10 @@ extension AgentStore: ServerLinkStore, AppRequestStore {
     }
 
     /// The topics that wait, of apps that have device tokens, and each app's token.
-    package func topicWishes(
-        after place: TopicWish.Place, limit: Int, environment: PushEnvironment
-    ) throws -> [(wish: TopicWish, token: String)] {
-        try read { try $0.topicWishes(after: place, limit: limit, environment: environment) }
+    package func pendingTopicChanges(
+        after place: TopicChangeRequest.Place, limit: Int, environment: PushEnvironment
+    ) throws -> [(request: TopicChangeRequest, token: String)] {
+        try read { try $0.pendingTopicChanges(after: place, limit: limit, environment: environment) }
     }
 
     /// The ids of notifications that are stored here and whose ack the server has not confirmed, ascending.

@@ -84,9 +84,9 @@ extension ChangeApplier {
         case .upstreamEndTaken(let sequence, let app):
             try execute(
                 "DELETE FROM upstream WHERE sequence = ? AND app = ? AND ended = 1", [sequence, app])
-        case .topicWished(let topic, let joins, let app, let waiter):
-            return .topicWished(waiter: waiter, fault: try wish(topic, joins: joins, app: app))
-        case .topicSettled(let wish): try execute("DELETE FROM topic_wish WHERE sequence = ?", [wish.sequence])
+        case .topicChangeRequested(let topic, let joins, let app, let waiter):
+            return .topicChangeRequested(waiter: waiter, fault: try requestTopicChange(topic, joins: joins, app: app))
+        case .topicSettled(let request): try execute("DELETE FROM topic_wish WHERE sequence = ?", [request.sequence])
         case .noticed(let arrived): return try store(arrived)
         case .deletionTaken(let id, let app): try forgetDeletion(id, app: app)
         case .extended(let id, let content, let disposition, let outcome, let note, let at):

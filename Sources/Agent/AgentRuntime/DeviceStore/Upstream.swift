@@ -10,7 +10,7 @@ package enum UpstreamLimits {
     package static let waiting = 1_000
     /// Ends of one app's messages that are kept until it knows of them; the oldest go.
     package static let untold = 1_000
-    /// For how long one is tried that is worth sending now or never, in milliseconds.
+    /// The time for which a message with a time to live of 0 is tried, in milliseconds.
     package static let attempt: Int64 = 20_000
     /// How long until it is looked again whether one has expired that the server may have, in milliseconds.
     package static let doubt: Int64 = 300_000
@@ -82,7 +82,7 @@ extension ChangeApplier {
     }
 
     /// - Returns: A code of ``ChannelFault`` where it is not taken.
-    func wish(_ topic: String, joins: Bool, app: BundleID) throws -> String? {
+    func requestTopicChange(_ topic: String, joins: Bool, app: BundleID) throws -> String? {
         let isFull =
             try Int64.fetchOne(
                 database.cachedStatement(
@@ -139,9 +139,9 @@ extension AgentReader {
 
     /// The topics that wait to be joined or left, of apps that have device tokens: the first `limit` after a place, and
     /// each app's token.
-    package func topicWishes(
-        after place: TopicWish.Place, limit: Int, environment: PushEnvironment
-    ) throws -> [(wish: TopicWish, token: String)] {
+    package func pendingTopicChanges(
+        after place: TopicChangeRequest.Place, limit: Int, environment: PushEnvironment
+    ) throws -> [(request: TopicChangeRequest, token: String)] {
         try Row.fetchAll(
             database.cachedStatement(
                 sql: """
@@ -150,7 +150,7 @@ extension AgentReader {
                     WHERE w.sequence > ? AND r.token IS NOT NULL ORDER BY w.sequence LIMIT ?
                     """), arguments: [environment.rawValue, place, limit]
         ).map { row in
-            (TopicWish(sequence: row[0], app: row[1], topic: row[2], joins: row[3]), row[4])
+            (TopicChangeRequest(sequence: row[0], app: row[1], topic: row[2], joins: row[3]), row[4])
         }
     }
 }

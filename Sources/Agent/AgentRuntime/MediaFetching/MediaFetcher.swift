@@ -8,7 +8,7 @@ import Networking
 import Platform
 import Synchronization
 
-/// Fetches files for service extensions: the I/O around ``MediaFetch``, ``MediaCache`` and ``FetchSpread``.
+/// Fetches files for service extensions: the I/O around ``MediaFetch``, ``MediaCache`` and ``FetchJitter``.
 ///
 /// Guarantees: each request is answered exactly once, within ``timeLimit``, and at most ``countLimit`` are in progress.
 /// Received bytes go to the disk as they come. Each answer has a file of its own.
@@ -162,7 +162,7 @@ package final class MediaFetcher: Sendable {
 
     /// Waits for the delay of the request, then performs the directives of ``MediaFetch``.
     private func work(_ request: MediaRequest, for app: BundleID, rules: MediaFetch.Rules) async -> MediaAnswer {
-        let delay = FetchSpread.delay(over: request.spread, random: parts.random())
+        let delay = FetchJitter.delay(over: request.spread, random: parts.random())
         if delay > .zero { try? await parts.sleep(delay) }
         do {
             try await open()

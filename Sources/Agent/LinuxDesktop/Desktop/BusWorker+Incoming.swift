@@ -22,11 +22,11 @@ extension BusWorker {
             perform(notificationState.handle(.closed(serverID: id, reason: reason)))
         case (.string(Self.name), _, .string(let owner)) where message.isSignal(Self.bus, "NameOwnerChanged"):
             owned(by: owner.isEmpty ? nil : owner)
-        default: tookFromSaver(message, arguments)
+        default: handleScreenSaverSignal(message, arguments)
         }
     }
 
-    private func tookFromSaver(_ message: borrowing BusMessage, _ arguments: [BusValue]) {
+    private func handleScreenSaverSignal(_ message: borrowing BusMessage, _ arguments: [BusValue]) {
         for saver in ScreenSaver.allCases {
             if message.isSignal(saver.name, "ActiveChanged"), case .boolean(let isActive)? = arguments.first {
                 lockChanged(isActive, from: .saver(saver))
@@ -34,7 +34,7 @@ extension BusWorker {
                 case .string(let owner)? = arguments.dropFirst(2).first
             {
                 guard !owner.isEmpty else { return lockChanged(false, from: .saver(saver)) }
-                lock.changedHands(saver)
+                lock.ownerChanged(of: saver)
                 ask(saver)
             }
         }

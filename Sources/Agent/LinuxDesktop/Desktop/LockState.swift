@@ -19,7 +19,7 @@ struct LockState {
     }
 
     /// Another process took a screen saver's name; the earlier one's report stays until this one has been asked.
-    mutating func changedHands(_ saver: ScreenSaver) {
+    mutating func ownerChanged(of saver: ScreenSaver) {
         if sayingSo.contains(.saver(saver)) { inherited.insert(.saver(saver)) }
     }
 
@@ -39,7 +39,7 @@ struct LockState {
 enum ScreenSaver: String, CaseIterable {
     case freedesktop, gnome, mate, cinnamon, xfce
 
-    /// Of the bus name and of the interface.
+    /// The bus name, which is also the name of the interface.
     var name: String { "org.\(rawValue).ScreenSaver" }
     var path: String { "/org/\(rawValue)/ScreenSaver" }
 

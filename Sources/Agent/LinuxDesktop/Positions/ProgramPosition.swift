@@ -148,7 +148,7 @@ private final class ProgramWork: PositionWork {
         }
         guard count == 0 || (errno != EAGAIN && errno != EINTR) else { return }
         handleLines(buffer.finish().map { [$0] } ?? [])
-        ended(with: finish())
+        scheduleRestart(after: finish())
     }
 
     func end() { if output >= 0 { _ = finish() } }
@@ -174,7 +174,7 @@ private final class ProgramWork: PositionWork {
         }
     }
 
-    /// Of what came at once the last line counts.
+    /// Handles lines that arrived together: the last one counts.
     private func handleLines(_ lines: [[UInt8]]) {
         guard let last = lines.last(where: { !$0.allSatisfy(PositionLine.isSpace) }) else { return }
         let read = PositionLine.read(last)
@@ -192,7 +192,7 @@ private final class ProgramWork: PositionWork {
         return running.end()
     }
 
-    private func ended(with end: ProgramEnd) {
+    private func scheduleRestart(after end: ProgramEnd) {
         if ContinuousClock.now - began >= Self.longRun { backOff.reset() }
         nextStart = backOff.deadline()
         let name = Self.name

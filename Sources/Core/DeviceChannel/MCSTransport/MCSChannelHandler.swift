@@ -2,7 +2,7 @@ import NIOCore
 import PushCore
 
 /// The user of a channel handler: one end of a connection. All calls are made on the connection's event loop.
-package protocol MCSChannelPeer: AnyObject {
+package protocol MCSChannelDelegate: AnyObject {
     /// Whether more bytes should be read now.
     var wantsRead: Bool { get }
     /// The largest body that is accepted now, in bytes.
@@ -33,7 +33,7 @@ package protocol MCSChannelPeer: AnyObject {
 ///
 /// Packets are buffered, and written together when the peer has processed all of a read, or calls ``settle()``. Use it
 /// on the channel's event loop only.
-package final class MCSChannelHandler<Peer: MCSChannelPeer>: ChannelDuplexHandler {
+package final class MCSChannelHandler<Peer: MCSChannelDelegate>: ChannelDuplexHandler {
     package typealias InboundIn = ByteBuffer
     package typealias OutboundIn = ByteBuffer
     package typealias OutboundOut = ByteBuffer

@@ -26,7 +26,7 @@ package protocol MCSClientDelegate: AnyObject, Sendable {
     func upstreamNotSent(_ connection: MCSClientConnection, persistentID: String)
 
     /// Handles a data stanza that is no notification and was acknowledged and dropped; the text describes its fault.
-    func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String)
+    func didDropStanza(_ connection: MCSClientConnection, persistentID: String, reason: String)
 
     /// Handles a relay frame of another device or the server, which is not stored anywhere.
     func relayed(_ connection: MCSClientConnection, _ frame: [UInt8])

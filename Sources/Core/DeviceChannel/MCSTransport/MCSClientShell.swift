@@ -4,7 +4,7 @@ import Networking
 import PushCore
 
 /// Executes the directives of a device's session, on its event loop.
-final class MCSClientShell: MCSChannelPeer {
+final class MCSClientShell: MCSChannelDelegate {
     private var session: MCSClientSession
     private let credentials: MCSCredentials
     private let host: String
@@ -137,7 +137,7 @@ final class MCSClientShell: MCSChannelPeer {
         case .loggedIn(let serverTime): delegate?.loggedIn(connection, serverTime: serverTime)
         case .store(let notifications): delegate?.received(connection, notifications)
         case .passedOver(let persistentID, let reason):
-            delegate?.passedOver(connection, persistentID: persistentID, reason: reason)
+            delegate?.didDropStanza(connection, persistentID: persistentID, reason: reason)
         case .relayed(let frame): delegate?.relayed(connection, frame)
         case .confirmed(let ids): delegate?.confirmed(connection, ids)
         case .upstreamRefused(let persistentID, let refusal):

@@ -33,7 +33,7 @@ package struct JSONScanner {
     }
 
     /// The result of a scan.
-    package struct Survey: Hashable, Sendable {
+    package struct ScanResult: Hashable, Sendable {
         /// The fault; `nil` when the body is one JSON object with nothing but white space around it.
         package var fault: Fault?
         /// Whether the object has a member `aps`. A name with an escape in it counts as one: it is not decoded.
@@ -43,17 +43,17 @@ package struct JSONScanner {
     /// Checks a whole body.
     ///
     /// - Returns: `nil` when it is one JSON object with nothing but white space around it.
-    package static func fault(inObject bytes: UnsafeBufferPointer<UInt8>) -> Fault? { survey(ofObject: bytes).fault }
+    package static func fault(inObject bytes: UnsafeBufferPointer<UInt8>) -> Fault? { scan(ofObject: bytes).fault }
 
     /// Checks a whole body, and reports whether it has a member `aps`.
-    package static func survey(ofObject bytes: [UInt8]) -> Survey {
-        bytes.withUnsafeBufferPointer { survey(ofObject: $0) }
+    package static func scan(ofObject bytes: [UInt8]) -> ScanResult {
+        bytes.withUnsafeBufferPointer { scan(ofObject: $0) }
     }
 
-    private static func survey(ofObject bytes: UnsafeBufferPointer<UInt8>) -> Survey {
+    private static func scan(ofObject bytes: UnsafeBufferPointer<UInt8>) -> ScanResult {
         var scanner = JSONScanner(bytes)
         let fault = scanner.scanObject()
-        return Survey(fault: fault, namesAPS: scanner.namesAPS)
+        return ScanResult(fault: fault, namesAPS: scanner.namesAPS)
     }
 
     private mutating func scanObject() -> Fault? {

@@ -119,7 +119,7 @@ extension DeviceRelay {
     func seal(_ frame: RelayFrame) {
         let now = parts.now()
         switch seals.outgoing(frame, at: now) {
-        case .send(let frame): write(told.outgoing(frame))
+        case .send(let frame): write(announcedDevices.outgoing(frame))
         case .refused(let frame): enter { $0.follow($0.host.received(frame, at: now)) }
         }
     }

@@ -67,7 +67,7 @@ package actor DeviceRelay {
     var host: RelayHost
     var seals: RelaySeals
     /// The server's list of the user's devices.
-    var told = AnnouncedDevices()
+    var announcedDevices = AnnouncedDevices()
     let files = RelayFiles()
     /// Connections with the person's other devices; `nil` where there shall be none.
     nonisolated let direct: DirectRelay?
@@ -152,9 +152,9 @@ package actor DeviceRelay {
     }
 
     /// A connection is over.
-    package func ended(_ connection: AppConnectionID) {
+    package func removeClient(_ connection: AppConnectionID) {
         guard clients.removeValue(forKey: ClientNumber(connection.number)) != nil else { return }
-        follow(host.ended(ClientNumber(connection.number), at: parts.now()))
+        follow(host.removeClient(ClientNumber(connection.number), at: parts.now()))
     }
 
     /// The program of an app has ended, or could not be started.
@@ -179,7 +179,7 @@ package actor DeviceRelay {
             return logger.warning(
                 "The server sent something about relaying that cannot be read.", metadata: [LogKey.error: "\(error)"])
         }
-        for frame in told.incoming(frame) { receive(frame) }
+        for frame in announcedDevices.incoming(frame) { receive(frame) }
     }
 
     private func receive(_ frame: RelayFrame) {

@@ -109,7 +109,7 @@ private final class AvahiWork {
     private var browserPath: String?
     private var groupPath: String?
     private var isGroupAwaited = false
-    /// Until when the group has to stay, and the groups before it that do.
+    /// The time until which the group must stay, and the earlier groups that must stay.
     private var groupStays = ContinuousClock.now
     private var staying: [(path: String, until: ContinuousClock.Instant)] = []
     private var wanted: NearbyAnnouncement?
@@ -140,7 +140,7 @@ private final class AvahiWork {
         guard order != self.order else { return }
         self.order = order
         wanted = announcement
-        if owner != nil { askForGroup() }
+        if owner != nil { requestEntryGroup() }
     }
 
     func work() {
@@ -192,7 +192,7 @@ private final class AvahiWork {
     }
 
     /// Requests a new entry group. The previous one is freed, or stays until it has been published long enough.
-    private func askForGroup() {
+    private func requestEntryGroup() {
         if let groupPath, groupStays > .now {
             staying.append((groupPath, groupStays))
         } else if let groupPath {
@@ -331,7 +331,7 @@ private final class AvahiWork {
             browserPath = path
             backOff.reset()
             fault = nil
-            askForGroup()
+            requestEntryGroup()
         case .group:
             isGroupAwaited = false
             guard case .path(let path)? = arguments.first else { return }

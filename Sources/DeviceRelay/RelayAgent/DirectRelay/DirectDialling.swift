@@ -58,7 +58,7 @@ struct DirectDialling {
     }
 
     /// A connection could not be made, or is over.
-    mutating func ended(_ peer: String, at now: Timestamp) {
+    mutating func recordEnd(of peer: String, at now: Timestamp) {
         dialled.remove(peer)
         if tried[peer]?.isLast == false { return }
         tried[peer] = nil

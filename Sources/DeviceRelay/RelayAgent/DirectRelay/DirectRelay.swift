@@ -231,7 +231,7 @@ package actor DirectRelay {
     }
 
     private func dialEnded(_ peer: String) {
-        dialling.ended(peer, at: now())
+        dialling.recordEnd(of: peer, at: now())
         dial()
     }
 

@@ -310,7 +310,7 @@ extension RelayHost {
                 id, length: length, digest: digest, isTalking: isTalking, at: now)
             perform(effects, at: now)
         case .written(let offset):
-            perform(streams.incoming.wrote(id, upTo: offset, isTalking: isTalking, at: now), at: now)
+            perform(streams.incoming.didWrite(id, upTo: offset, isTalking: isTalking, at: now), at: now)
         case .finished(let path):
             guard let device = streams.incoming.remove(id) else { break }
             reply(id, to: device, RelayOutcome(.success, detail: path.split(separator: "/").last.map(String.init)))
@@ -330,7 +330,7 @@ extension RelayHost {
 
     /// Offers files again whose transfer was interrupted by a loss of connectivity.
     mutating func offerAgain(to device: String? = nil) {
-        for (id, file) in streams.outgoing.away(from: device)
+        for (id, file) in streams.outgoing.suspendedFiles(for: device)
         where !ledger.isWaiting(id) && devices.isOnline(file.device) {
             streams.outgoing.resume(id)
             offer(file, id: id)

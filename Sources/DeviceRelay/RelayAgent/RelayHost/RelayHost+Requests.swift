@@ -7,7 +7,7 @@ extension RelayHost {
     /// The frame by which a command is sent.
     enum Departure {
         case route(RelayRoute)
-        /// To be kept until its deadline.
+        /// A message that the server keeps until its deadline.
         case queuedMessage(QueuedMessage)
     }
 
@@ -56,7 +56,7 @@ extension RelayHost {
     }
 
     /// A client's connection to the agent is over.
-    package mutating func ended(_ client: ClientNumber, at now: Timestamp) -> [Directive] {
+    package mutating func removeClient(_ client: ClientNumber, at now: Timestamp) -> [Directive] {
         guard let member = clients[client] else { return [] }
         clients[client] = nil
         for id in ledger.underWay(of: client) {
@@ -71,7 +71,7 @@ extension RelayHost {
         others.forget(client)
         messages.sent.forget(client)
         if pairing.isBegun(by: client) { perform(pairing.end(), at: now) }
-        withDocuments { $0.ended(client) }
+        withDocuments { $0.removeClient(client) }
         for (id, connection) in connections.open where connection.client == client { close(id, reason: .cancelled) }
         streams.apps.discard(of: client)
         for (number, task) in work.tasks where task.client == client {
@@ -189,7 +189,7 @@ extension RelayHost {
         // A request over a connection that has lost its connectivity waits for the device.
         let mayWait = over.map { connections.isLost($0) } ?? false
         if !mayWait,
-            let refusal = order.hindrance(to: device, among: devices, others, waits: waits, obstacle: obstacle?.why)
+            let refusal = order.failureReason(to: device, among: devices, others, waits: waits, obstacle: obstacle?.why)
         {
             return refuse(refusal.status, refusal.detail)
         }

@@ -320,7 +320,7 @@ extension RelayHost {
         for (client, request) in requests { directives.append(.tell(client, .found(request: request, own ?? device))) }
     }
 
-    private mutating func answer(_ requests: [OthersDevices.Request], _ outcome: RelayOutcome) {
+    private mutating func answer(_ requests: [OtherUsersDevices.Request], _ outcome: RelayOutcome) {
         for (client, request) in requests { answer(client, request: request, outcome) }
     }
 

@@ -72,7 +72,7 @@ package struct RelayHost {
     /// The devices that this one knows, and its session with the server.
     var devices = KnownDevices()
     /// Other persons' devices.
-    var others = OthersDevices()
+    var others = OtherUsersDevices()
     /// The connections over which apps call services of other devices.
     var connections = CallConnections()
     /// Messages to devices that are away, in both directions.
@@ -90,7 +90,7 @@ package struct RelayHost {
     private var notes: [RelayLogEntry] = []
     private var wakesAt: Timestamp?
 
-    /// Until when a command without a deadline is waited for.
+    /// The default deadline of commands.
     static var timeout: Duration { .seconds(30) }
     /// How long a command may be waited for at most: less than ids are remembered.
     static var longestTimeout: Duration { .milliseconds(AnsweredCommands.age) - .seconds(60) }

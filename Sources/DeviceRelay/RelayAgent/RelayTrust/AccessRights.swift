@@ -4,7 +4,7 @@ import RelayProtocol
 /// A value.
 struct AccessRights {
     let settings: RelaySettings
-    let others: OthersDevices
+    let others: OtherUsersDevices
     let clients: RelayClients
     /// The agent's own services, some of which the person may not have set up.
     let ownServices: Set<String>

@@ -132,8 +132,8 @@ extension RelayOrder {
     ///   - devices: The person's devices.
     ///   - others: Other persons' devices.
     ///   - obstacle: The reason why devices are not known now.
-    func hindrance(
-        to device: String, among devices: KnownDevices, _ others: OthersDevices, waits: Bool, obstacle: String?
+    func failureReason(
+        to device: String, among devices: KnownDevices, _ others: OtherUsersDevices, waits: Bool, obstacle: String?
     ) -> RelayOutcome? {
         guard devices.isKnown else { return RelayOutcome(.networkUnavailable, detail: obstacle) }
         let own = devices[device]

@@ -23,7 +23,7 @@ extension RelayedDocuments {
             settle(ask, RelayOutcome(.success, message: ["revision": .integer(kept)]))
         case (.put(let content, let revision), .conflict(let present, let isRemoved)):
             conflicted(ask, content: content, revision: revision, present: present, isRemoved: isRemoved)
-        case (.get, .documents(let page, _, _)): settle(ask, got(page.first))
+        case (.get, .documents(let page, _, _)): settle(ask, decryptedOutcome(for: page.first))
         case (.list, .documents(let page, let isAll, _)): settle(ask, listed(page, isAll: isAll, for: ask.app))
         default: settle(ask, RelayOutcome(.failed, detail: "the server's answer is to something else"))
         }
@@ -66,7 +66,7 @@ extension RelayedDocuments {
         add(again)
     }
 
-    private func got(_ sealed: RelaySealedDocument?) -> RelayOutcome {
+    private func decryptedOutcome(for sealed: RelaySealedDocument?) -> RelayOutcome {
         guard let sealed, !sealed.isRemoved else {
             return RelayOutcome(.notFound, detail: "there is no document of this name")
         }

@@ -148,7 +148,7 @@ package struct RelayedDocuments {
     }
 
     /// A client is gone.
-    package mutating func ended(_ client: ClientNumber) {
+    package mutating func removeClient(_ client: ClientNumber) {
         watchers[client] = nil
         for (id, ask) in asks where ask.client == client { asks[id]?.client = nil }
     }

@@ -175,7 +175,7 @@ struct IncomingFiles {
     }
 
     /// The file is written up to an offset.
-    mutating func wrote(_ id: UUID, upTo offset: Int64, isTalking: Bool, at now: Timestamp) -> [RelayEffect] {
+    mutating func didWrite(_ id: UUID, upTo offset: Int64, isTalking: Bool, at now: Timestamp) -> [RelayEffect] {
         files[id]?.written = offset
         return request(id, isTalking: isTalking, at: now)
     }

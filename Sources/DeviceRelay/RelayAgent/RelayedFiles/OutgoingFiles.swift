@@ -54,7 +54,7 @@ struct OutgoingFiles {
     mutating func suspend(_ id: UUID) { files[id]?.isAway = true }
 
     /// The files to be offered again to a device, or to any.
-    func away(from device: String?) -> [(id: UUID, file: File)] {
+    func suspendedFiles(for device: String?) -> [(id: UUID, file: File)] {
         files.compactMap { $1.isAway && (device == nil || $1.device == device) ? ($0, $1) : nil }
     }
 

@@ -113,7 +113,7 @@ public struct QueuedMessageFlow: Sendable {
         return steps(session.device)
     }
 
-    /// A message was written to a session, or could not be: it is tried again by ``again(_:)``.
+    /// A message was written to a session, or could not be: it is tried again by ``retryWrites(for:)``.
     public mutating func written(_ isWritten: Bool, to session: RelaySession) -> [Step] {
         guard isWritten, lanes[session.device]?.session == session else { return [] }
         lanes[session.device]?.writing = nil
@@ -121,7 +121,7 @@ public struct QueuedMessageFlow: Sendable {
     }
 
     /// Tries again what could not be written.
-    public func again(_ session: RelaySession) -> [Step] {
+    public func retryWrites(for session: RelaySession) -> [Step] {
         guard let lane = lanes[session.device], lane.session == session, let queuedMessage = lane.writing else {
             return []
         }
@@ -134,7 +134,7 @@ public struct QueuedMessageFlow: Sendable {
     }
 
     /// A message is stored no longer: its device has taken it, or it has ended otherwise.
-    public mutating func ended(_ key: QueuedMessageKey, for device: String) -> [Step] {
+    public mutating func removeMessage(_ key: QueuedMessageKey, for device: String) -> [Step] {
         lanes[device]?.underWay[key] = nil
         lanes[device]?.ready.removeAll { $0.key == key }
         return steps(device)

@@ -8,7 +8,7 @@ public struct RelayPush: Hashable, Sendable {
     public var account: RelayDirectory.AccountID
     /// How it is woken.
     public var channel: RelayWakeChannel
-    /// Until when there is something for it, in milliseconds since 1970.
+    /// The expiration of the last waiting item, in milliseconds since 1970.
     public var until: Int64
 
     /// Names a push.
@@ -46,7 +46,7 @@ extension RelayDirectory {
     public static let pushPause: Int64 = 2_000
 
     /// A device without a session, as the others see it.
-    func away(_ device: RelayDevice, _ wake: RelayWakeChannel?) -> RelayDevice {
+    func offlineDescription(of device: RelayDevice, wake: RelayWakeChannel?) -> RelayDevice {
         var device = device
         device.presence = canWake && wake != nil ? .wakeable : .offline
         for index in device.apps.indices { device.apps[index].presence = device.presence }
@@ -83,7 +83,7 @@ extension RelayDirectory {
         else { return [] }
         var directives = waiting.notWoken(push.device)
         guard isDead else { return directives }
-        let device = away(entry.device, nil)
+        let device = offlineDescription(of: entry.device, wake: nil)
         let wasTold = entry.graceEnd == nil
         account.entries[push.device]?.wake = nil
         if wasTold {

@@ -60,7 +60,9 @@ extension RelayDirectory {
     /// The changes that a device must receive before a frame of another one: mostly none.
     ///
     /// - Parameter session: A session of the account, the one device's or the other's.
-    public mutating func tellBefore(_ sender: String, to receiver: String, by session: RelaySession) -> [Directive] {
+    public mutating func pendingChanges(before sender: String, to receiver: String, by session: RelaySession)
+        -> [Directive]
+    {
         guard let id = accountOf[session], accounts[id]?.isDue == true, var account = accounts[id],
             let changed = account.entries[sender]?.changedAt,
             let told = account.entries[receiver]?.watcher?.told, told < changed
@@ -79,13 +81,13 @@ extension RelayDirectory {
     /// Sends each device, or one of them, the changes that it does not know yet.
     static func tellChanges(_ account: inout Account, to only: String? = nil) -> [Directive] {
         // Most devices know the same revision.
-        var news: [Int64: News] = [:]
+        var news: [Int64: ChangesSinceState] = [:]
         var directives: [Directive] = []
         for (id, entry) in account.entries where only == nil || id == only {
             guard let session = entry.session, let watcher = entry.watcher, watcher.told < account.revision else {
                 continue
             }
-            let all = news[watcher.told] ?? News(account, since: watcher.told)
+            let all = news[watcher.told] ?? ChangesSinceState(account, since: watcher.told)
             news[watcher.told] = all
             let own = entry.changedAt > watcher.told ? all.without(id) : all
             guard !own.isEmpty else { continue }
@@ -98,7 +100,7 @@ extension RelayDirectory {
     }
 
     /// The changes in an account since a state.
-    struct News {
+    struct ChangesSinceState {
         /// The devices that are new or others, by the revision.
         var devices: [(device: RelayDevice, revision: Int64)]
         var removed: [(device: String, revision: Int64)]
@@ -121,7 +123,7 @@ extension RelayDirectory {
         var isEmpty: Bool { devices.isEmpty && removed.isEmpty }
 
         /// The same changes, for a device that is not notified of its own.
-        func without(_ device: String) -> News {
+        func without(_ device: String) -> ChangesSinceState {
             var rest = self
             rest.devices.removeAll { $0.device.id == device }
             rest.changes = rest.portions()
@@ -139,7 +141,7 @@ extension RelayDirectory {
             devices.reduce(RelayDevice.Weight(bytes: 0, values: 0)) { $0 + $1.device.weight }
         }
 
-        /// In frames that can be written, each of which ends at a state.
+        /// The changes in frames that can be written, each of which ends at a state.
         private func portions() -> [RelayFrame] {
             var frames: [RelayFrame] = []
             var start = since

@@ -17,7 +17,7 @@ extension RelayDirectory {
         if let known, known.epoch == account.epoch, known.revision >= account.forgotten,
             known.revision <= account.revision
         {
-            let news = News(account, since: known.revision).without(session.device)
+            let news = ChangesSinceState(account, since: known.revision).without(session.device)
             if news.weight.fits(welcomeRoom) {
                 let changes = RelayChanges(
                     device: session.device, epoch: account.epoch, since: known.revision, revision: account.revision,

@@ -66,12 +66,12 @@ public struct RelayDirectory: Sendable {
     struct Account {
         var entries: [String: Entry] = [:]
         var revision: Int64 = 0
-        /// Of which counting the revisions are.
+        /// The epoch to which the revisions belong.
         let epoch: Int64
         /// The last removed devices, and the state up to which such are forgotten.
         var removed: ArraySlice<(device: String, revision: Int64)> = []
         var forgotten: Int64 = 0
-        /// Until when changes are collected, and whether some were.
+        /// The time until which changes are collected, and whether any were collected.
         var quietAt: Int64 = .min
         var isDue = false
 
@@ -131,7 +131,7 @@ public struct RelayDirectory: Sendable {
         guard accounts[id] != nil || creationLimiter.mayFound(session.device, at: now) else {
             return [.send(.refused("this device has begun too many accounts; it may begin more tomorrow"), to: session)]
         }
-        if let other = accountOf[session], other != id { directives += goodbye(session) }
+        if let other = accountOf[session], other != id { directives += leaveAccount(session) }
         if let other = belongs[session.device], other != id { directives += depart(session.device, from: other) }
         var device = described
         device.id = session.device
@@ -181,7 +181,7 @@ public struct RelayDirectory: Sendable {
     }
 
     /// A device leaves its account.
-    public mutating func goodbye(_ session: RelaySession) -> [Directive] {
+    public mutating func leaveAccount(_ session: RelaySession) -> [Directive] {
         let id = accountOf[session]
         let parted = leave(session)
         guard let id, var account = accounts[id], account.entries[session.device]?.session == session else {
@@ -238,7 +238,7 @@ public struct RelayDirectory: Sendable {
         for kept in devices.prefix(Self.deviceLimit) where belongs[kept.device.id] == nil {
             let wasHere = kept.device.presence == .online
             let end = wasHere ? now + Self.grace : nil
-            let device = wasHere ? kept.device : away(kept.device, kept.wake)
+            let device = wasHere ? kept.device : offlineDescription(of: kept.device, wake: kept.wake)
             account.entries[device.id] = Entry(
                 device: device, session: nil, graceEnd: end, since: kept.seen, wake: kept.wake)
             belongs[device.id] = id
@@ -290,7 +290,7 @@ public struct RelayDirectory: Sendable {
             guard var account = accounts[absence.account], let entry = account.entries[absence.device],
                 entry.graceEnd == absence.end
             else { continue }
-            let device = away(entry.device, entry.wake)
+            let device = offlineDescription(of: entry.device, wake: entry.wake)
             account.entries[absence.device]?.device = device
             account.entries[absence.device]?.graceEnd = nil
             Self.change(absence.device, &account)

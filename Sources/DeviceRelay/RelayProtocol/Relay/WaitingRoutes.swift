@@ -10,7 +10,7 @@ struct WaitingRoutes: Sendable {
     static let totalLimit = 64 << 20
     /// How many bytes are counted for each beside its body.
     static let weight = 256
-    /// In milliseconds.
+    /// The longest time that a message waits, in milliseconds.
     static let timeout: Int64 = 300_000
 
     private struct Waiting {
@@ -87,7 +87,9 @@ struct WaitingRoutes: Sendable {
         let all = routes.removeValue(forKey: session.device) ?? []
         gone(all, session.device)
         return all.map { waiting in
-            guard waiting.account == account, waiting.until > now else { return Self.ended(waiting, .expired) }
+            guard waiting.account == account, waiting.until > now else {
+                return Self.undeliveredNotice(for: waiting, .expired)
+            }
             return .forward(waiting.route, to: session, from: waiting.sender)
         }
     }
@@ -113,7 +115,7 @@ struct WaitingRoutes: Sendable {
             }
             gone(late, next.device)
             let device = next.device
-            directives += late.map { Self.ended($0, $0.isForWaking ? .asleep : .expired) }
+            directives += late.map { Self.undeliveredNotice(for: $0, $0.isForWaking ? .asleep : .expired) }
             let rest = all.filter { $0.until > now }
             routes[device] = rest.isEmpty ? nil : rest
         }
@@ -128,10 +130,11 @@ struct WaitingRoutes: Sendable {
         gone(ended, device)
         let rest = all.filter { !$0.isForWaking || $0.route.waits }
         routes[device] = rest.isEmpty ? nil : rest
-        return ended.map { Self.ended($0, .notWoken) }
+        return ended.map { Self.undeliveredNotice(for: $0, .notWoken) }
     }
 
-    private static func ended(_ waiting: Waiting, _ reason: RelayUndelivered) -> RelayDirectory.Directive {
+    private static func undeliveredNotice(for waiting: Waiting, _ reason: RelayUndelivered) -> RelayDirectory.Directive
+    {
         .send(.undelivered(id: waiting.route.id, reason), to: waiting.sender)
     }
 }

@@ -110,7 +110,7 @@ extension RelayBroker {
                 body: queuedMessage.body))
         let connection = state.withLock { state in
             let (sender, device) = (queuedMessage.key.sender, session.device)
-            follow(state.directory.tellBefore(sender, to: device, by: session), &state)
+            follow(state.directory.pendingChanges(before: sender, to: device, by: session), &state)
             return state.connections[session]
         }
         guard let connection, let bytes = encoded(frame) else { return }
@@ -122,7 +122,7 @@ extension RelayBroker {
             case .choked:
                 schedule(Self.queuedMessagePause) { [weak self] in
                     guard let self else { return }
-                    follow(queuedMessages.withLock { $0.flow.again(session) })
+                    follow(queuedMessages.withLock { $0.flow.retryWrites(for: session) })
                 }
             }
         }
@@ -136,7 +136,7 @@ extension RelayBroker {
         let key = QueuedMessageKey(sender: sender, id: id)
         guard queuedMessages.withLock({ $0.flow.isUnderWay(key, to: session.device) }) else { return }
         queuedMessageStore?.remove(key, for: session.device) { _ in }
-        follow(queuedMessages.withLock { $0.flow.ended(key, for: session.device) })
+        follow(queuedMessages.withLock { $0.flow.removeMessage(key, for: session.device) })
     }
 
     /// Withdraws a device's own message. One that is being delivered belongs to the other device.
@@ -157,7 +157,7 @@ extension RelayBroker {
             }
             let (isUnderWay, steps) = queuedMessages.withLock { queuedMessages in
                 let isUnderWay = queuedMessages.flow.isUnderWay(key, to: device)
-                return (isUnderWay, isUnderWay ? [] : queuedMessages.flow.ended(key, for: device))
+                return (isUnderWay, isUnderWay ? [] : queuedMessages.flow.removeMessage(key, for: device))
             }
             send(
                 .recalled(id: id, didWait: wasKept && !isUnderWay), to: session,
@@ -176,7 +176,7 @@ extension RelayBroker {
     private func end(_ queuedMessage: StoredMessage, _ reason: RelayUndelivered) {
         let (wasUnderWay, steps) = queuedMessages.withLock { queuedMessages in
             let wasUnderWay = queuedMessages.flow.isUnderWay(queuedMessage.key, to: queuedMessage.device)
-            return (wasUnderWay, queuedMessages.flow.ended(queuedMessage.key, for: queuedMessage.device))
+            return (wasUnderWay, queuedMessages.flow.removeMessage(queuedMessage.key, for: queuedMessage.device))
         }
         follow(steps)
         // A message under way may have arrived: the other device reports its outcome.

@@ -156,7 +156,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
                 follow(state.directory.pair(sender, at: place, from: network, now: now.rawValue), &state)
             }
         case .find(let device): state.withLock { follow($0.directory.find(device, by: sender), &$0) }
-        case .goodbye: state.withLock { follow($0.directory.goodbye(sender), &$0) }
+        case .goodbye: state.withLock { follow($0.directory.leaveAccount(sender), &$0) }
         case .welcome, .changes, .changed, .removed, .interrupted, .undelivered, .refused, .peerJoined, .found,
             .notFound,
             .visited,
@@ -190,7 +190,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     /// arrive one after the other.
     private func forward(_ route: RelayRoute, from sender: RelaySession, at now: Timestamp) {
         let (directive, connection) = state.withLock { state -> (RelayDirectory.Directive?, (any DeviceConnection)?) in
-            follow(state.directory.tellBefore(sender.device, to: route.peer, by: sender), &state)
+            follow(state.directory.pendingChanges(before: sender.device, to: route.peer, by: sender), &state)
             let directive = state.directory.route(route, from: sender, at: now.rawValue)
             switch directive {
             case .forward(_, let target, _): return (directive, state.connections[target])
@@ -356,11 +356,11 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         }
         state.pushes += 1
         waker.wake(push.channel, until: Timestamp(rawValue: push.until)) { [weak self] outcome in
-            self?.woke(push, outcome)
+            self?.handleWakeResult(outcome, of: push)
         }
     }
 
-    private func woke(_ push: RelayPush, _ outcome: RelayWaking) {
+    private func handleWakeResult(_ outcome: RelayWaking, of push: RelayPush) {
         switch outcome {
         case .sent:
             woken[0].increment()

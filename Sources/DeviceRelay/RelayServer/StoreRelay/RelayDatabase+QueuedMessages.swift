@@ -35,7 +35,7 @@ final class QueuedMessageJobs: Sendable {
 
     let state: Mutex<State>
     /// The queue that calls completions: a completion may hold a lock for which the database's thread must not wait.
-    let told = DispatchQueue(label: "aldaba.messages")
+    let completionQueue = DispatchQueue(label: "aldaba.messages")
 
     init(lastNumber: Int64) { state = Mutex(State(lastNumber: lastNumber)) }
 
@@ -168,13 +168,13 @@ extension RelayDatabase {
     // MARK: Steps
 
     /// An error: a job was not run.
-    private struct TooMuch: Error, CustomStringConvertible {
+    private struct QueueLimitExceeded: Error, CustomStringConvertible {
         let description = "too much waits to be written"
     }
 
     func add(_ job: QueuedMessageJobs.Job) {
         guard let begins = queuedMessageJobs.add(job) else {
-            return queuedMessageJobs.told.async { job.fail(TooMuch()) }
+            return queuedMessageJobs.completionQueue.async { job.fail(QueueLimitExceeded()) }
         }
         if begins { continueQueuedMessageJobs() }
     }
@@ -197,13 +197,13 @@ extension RelayDatabase {
                     return .commit
                 }
             }
-            queuedMessageJobs.told.async { [known] in for tell in known { tell() } }
+            queuedMessageJobs.completionQueue.async { [known] in for tell in known { tell() } }
         } catch {
             // A fault of the file is told once, by whoever has noted it.
             if !(error is DatabaseFault) {
                 failures.queuedMessages.log(error, to: logger)
             }
-            queuedMessageJobs.told.async { for job in jobs { job.fail(error) } }
+            queuedMessageJobs.completionQueue.async { for job in jobs { job.fail(error) } }
         }
         return true
     }

@@ -191,24 +191,24 @@ package struct WebEnrolment: Sendable {
 
     // MARK: Inside
 
-    private struct Unfit: Error {
+    private struct InvalidRequest: Error {
         var outcome: KeyOutcome
     }
 
-    private func find(_ text: String, team: TeamID) async throws -> Result<StoredWebRegistration, Unfit> {
+    private func find(_ text: String, team: TeamID) async throws -> Result<StoredWebRegistration, InvalidRequest> {
         guard let token = DeviceToken(text: text), let subject = tokens.sealer.open(token),
             let app = try await apps.find(subject.app)
-        else { return .failure(Unfit(outcome: .unknownToken)) }
-        guard app.team == team else { return .failure(Unfit(outcome: .foreign)) }
+        else { return .failure(InvalidRequest(outcome: .unknownToken)) }
+        guard app.team == team else { return .failure(InvalidRequest(outcome: .foreign)) }
         switch try await tokens.find(token) {
-        case .bad, .needsLookUp: return .failure(Unfit(outcome: .unknownToken))
-        case .ended: return .failure(Unfit(outcome: .unregistered))
+        case .bad, .needsLookUp: return .failure(InvalidRequest(outcome: .unknownToken))
+        case .ended: return .failure(InvalidRequest(outcome: .unregistered))
         case .active: break
         }
         let kept = try await store.webRegistrations(of: subject.device).first {
             $0.app == subject.app && $0.environment == subject.environment
         }
-        return kept.map { .success($0) } ?? .failure(Unfit(outcome: .unknownToken))
+        return kept.map { .success($0) } ?? .failure(InvalidRequest(outcome: .unknownToken))
     }
 
     /// Records that a device's registrations have changed.

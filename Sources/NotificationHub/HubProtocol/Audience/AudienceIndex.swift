@@ -258,7 +258,7 @@ package struct AudienceIndex: Sendable {
     }
 
     /// The tags that count for an installation.
-    private enum CountedTags {
+    private enum TagScope {
         /// The installation's own tags.
         case own
         /// The tags of any of its templates as well: the result contains every installation of which some template may
@@ -268,7 +268,7 @@ package struct AudienceIndex: Sendable {
         case ofEach
 
         /// The tags that count within a negation.
-        var negated: CountedTags {
+        var negated: TagScope {
             switch self {
             case .own: .own
             case .ofAny: .ofEach
@@ -278,7 +278,7 @@ package struct AudienceIndex: Sendable {
     }
 
     private func members(
-        _ expression: TagExpression, counted: CountedTags, at now: Timestamp, found: [TagExpression: Bitmap]
+        _ expression: TagExpression, counted: TagScope, at now: Timestamp, found: [TagExpression: Bitmap]
     ) -> Bitmap {
         switch expression {
         case .tag(let tag):

@@ -60,7 +60,7 @@ package struct CampaignPlan: Hashable, Sendable {
 /// A time of day and date by the recipient's own clock, with what is done where that is not one instant ahead.
 package struct RecipientTime: Hashable, Sendable {
     /// The policy where the time has passed when the campaign begins.
-    package enum Past: String, CaseIterable, Sendable {
+    package enum PastTimePolicy: String, CaseIterable, Sendable {
         /// It comes at once.
         case now
         /// It does not come.
@@ -90,12 +90,12 @@ package struct RecipientTime: Hashable, Sendable {
     /// The local time as seconds since 1970, counted as if it were UTC.
     package var time: Int64
     /// The policy where the time has passed.
-    package var past: Past
+    package var past: PastTimePolicy
     /// The policy where the time does not exist.
     package var gap: Gap
     /// The occurrence that counts where the time occurs twice.
     package var overlap: Overlap
-    /// For those whose zone is not known.
+    /// The policy for recipients whose time zone is not known.
     package var unknownZone: UnknownZone
 
     init(_ reader: PlanReader) throws(InstallationError) {
@@ -138,7 +138,7 @@ package enum UnknownZone: Hashable, Sendable {
 /// Hours by the recipient's own clock in which nothing is sent.
 package struct QuietHours: Hashable, Sendable {
     /// The policy for a notification that is due in these hours.
-    package enum Then: String, CaseIterable, Sendable {
+    package enum QuietHoursPolicy: String, CaseIterable, Sendable {
         /// It waits for their end.
         case wait
         /// It does not come.
@@ -150,8 +150,8 @@ package struct QuietHours: Hashable, Sendable {
     /// The first minute of the day after them; before `from` where they go over midnight.
     package var to: Int64
     /// The policy for a notification that is due in these hours.
-    package var then: Then
-    /// For those whose zone is not known.
+    package var then: QuietHoursPolicy
+    /// The policy for recipients whose time zone is not known.
     package var unknownZone: UnknownZone
 
     init(_ reader: PlanReader) throws(InstallationError) {
@@ -179,7 +179,7 @@ package struct QuietHours: Hashable, Sendable {
 package struct FrequencyCap: Hashable, Sendable {
     /// So many campaigns, this one among them.
     package var most: Int
-    /// In so many hours before this one.
+    /// The number of hours before this campaign in which they count.
     package var hours: Int64
 
     init(_ reader: PlanReader) throws(InstallationError) {

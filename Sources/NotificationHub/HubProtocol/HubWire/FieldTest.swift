@@ -31,8 +31,8 @@ package enum FieldTest: Hashable, Sendable {
     /// Reads the text between the braces.
     ///
     /// - Parameter name: The name between `$` and `:`, in lower case.
-    /// - Throws: ``Wrong`` with the expected input.
-    init(name: String, argument: String) throws(Wrong) {
+    /// - Throws: ``ComparisonError`` with the expected input.
+    init(name: String, argument: String) throws(ComparisonError) {
         switch name {
         case "locale": self = .locale(argument.lowercased())
         case "country": self = .country(argument.lowercased())
@@ -41,23 +41,25 @@ package enum FieldTest: Hashable, Sendable {
             let comparison = Comparison.allCases.first { argument.hasPrefix($0.rawValue) }
             let digits = argument.dropFirst(comparison?.rawValue.count ?? 0)
             guard let version = AppVersion(String(digits)) else {
-                throw Wrong(message: "expected a version such as {>=2.1} or {2.1}")
+                throw ComparisonError(message: "expected a version such as {>=2.1} or {2.1}")
             }
             self = .appVersion(comparison ?? .equal, version)
         case "lastseen":
             guard let first = argument.first, first == "<" || first == ">",
                 let duration = Self.milliseconds(argument.dropFirst())
-            else { throw Wrong(message: "expected {<7d}, within seven days, or {>7d}; the units are m, h and d") }
+            else {
+                throw ComparisonError(message: "expected {<7d}, within seven days, or {>7d}; the units are m, h and d")
+            }
             self = .lastSeen(isWithin: first == "<", milliseconds: duration)
         default:
-            throw Wrong(
+            throw ComparisonError(
                 message: "there is no $\(name):{…}; there are $InstallationId, $UserId, $Locale, $Country, $Platform, "
                     + "$AppVersion and $LastSeen")
         }
     }
 
     /// A fault in a comparison, with a message about the expected input.
-    struct Wrong: Error { var message: String }
+    struct ComparisonError: Error { var message: String }
 
     private static func milliseconds(_ text: Substring) -> Int64? {
         let units: [Character: Int64] = ["m": 60_000, "h": 3_600_000, "d": 86_400_000]

@@ -88,7 +88,7 @@ package enum InstallationPatch {
         case ("pushVariables", 2): try change(steps[0], of: &document) { $0.set(steps[1], value) }
         case ("templates", 3), ("secondaryTiles", 3):
             let isText = steps[2] == "body" || steps[2] == "expiry" || steps[2] == "pushChannel"
-            let value = isText ? value : try listOrTree(value, name: steps[2], place: place)
+            let value = isText ? value : try parseTagsOrJSON(value, name: steps[2], place: place)
             try changePart(steps, of: &document, place: place) { $0.set(steps[2], value) }
         case (_, 1): document.set(steps[0], value)
         default: throw InstallationError("\(place)/path", "there is no such path in an installation")
@@ -96,7 +96,7 @@ package enum InstallationPatch {
     }
 
     /// `tags` of a template may come as one tag.
-    private static func listOrTree(_ value: JSONValue, name: String, place: String) throws(InstallationError)
+    private static func parseTagsOrJSON(_ value: JSONValue, name: String, place: String) throws(InstallationError)
         -> JSONValue
     {
         guard name == "tags", let text = value.text, !text.hasPrefix("[") else { return try parsed(value, place) }

@@ -116,7 +116,7 @@ extension OwnRoutes {
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody { writer in
-                defer { slot.giveBack() }
+                defer { slot.release() }
                 try await writer.write(ByteBuffer(string: "retry: 2000\n\n"))
                 var report = first
                 var last: SendReport?

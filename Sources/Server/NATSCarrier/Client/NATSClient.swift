@@ -164,7 +164,7 @@ final class NATSClient {
                 }
             }
         bootstrap.connect(host: server.host, port: server.port).assumeIsolated().whenFailure { error in
-            self.ended(NATSConnection.reason(of: error))
+            self.handleDisconnect(reason: NATSConnection.reason(of: error))
         }
         if failures == 0 { tick() }
     }
@@ -184,12 +184,12 @@ final class NATSClient {
             Gauge(label: "aldaba_carrier_connected").record(1)
             logger.info("the carrier between the nodes is connected")
         case .message(let message): receive(message)
-        case .ended(let reason): ended(reason ?? "the server closed the connection")
+        case .ended(let reason): handleDisconnect(reason: reason ?? "the server closed the connection")
         }
     }
 
     /// The connection was lost, or could not be made: the next server is tried, after a second at most.
-    private func ended(_ reason: String) {
+    private func handleDisconnect(reason: String) {
         (connection, loggingIn, isReady) = (nil, nil, false)
         Gauge(label: "aldaba_carrier_connected").record(0)
         let lost = open.values

@@ -43,7 +43,7 @@ package enum NodeMessageWire {
         case deliver = 1
         case wake = 2
         case attempt = 3
-        case beat = 4
+        case heartbeat = 4
     }
 
     private struct Writer {
@@ -80,7 +80,7 @@ package enum NodeMessageWire {
             case .attempt(let attempt):
                 write(Kind.attempt.rawValue)
                 write(attempt)
-            case .beat: write(Kind.beat.rawValue)
+            case .heartbeat: write(Kind.heartbeat.rawValue)
             }
         }
 
@@ -166,7 +166,7 @@ package enum NodeMessageWire {
                 return .deliver(notifications, to: device, epoch: epoch, revision: revision)
             case .wake: return .wake(try device())
             case .attempt: return .attempt(try attempt())
-            case .beat: return .beat
+            case .heartbeat: return .heartbeat
             }
         }
 

@@ -6,9 +6,9 @@ extension PostgresStore: NodeStore {
     package func abandon() { mailboxes?.abandon() }
 
     /// Writes the node's row and reads the others', in one round trip.
-    package func beat(
+    package func recordHeartbeat(
         _ report: NodeReport, after sequence: Int64?,
-        then complete: @escaping @Sendable (Result<NodeBeat, any Error>) -> Void
+        then complete: @escaping @Sendable (Result<NodeHeartbeat, any Error>) -> Void
     ) {
         let state: [PostgresParameter] = [
             PostgresParameter(Int64(node)), PostgresParameter(run),
@@ -21,31 +21,31 @@ extension PostgresStore: NodeStore {
             isRepeated: false,
             { [node] connection in
                 let rows = try connection.pipeline([
-                    .init(Self.beatSQL, state),
+                    .init(Self.heartbeatSQL, state),
                     .init("SELECT id, run, beat_at > clock_timestamp() - interval '5 seconds' FROM node_state"),
                     .init(
                         "DELETE FROM missed_wakeup WHERE node = $1 RETURNING device", [PostgresParameter(Int64(node))]),
                     .init("SELECT value FROM meta WHERE key = 'fanout'"),
-                    // What is added between the two is read again by the next beat.
+                    // What is added between the two is read again by the next heartbeat.
                     .init(
                         "SELECT DISTINCT topic FROM broadcast_topic WHERE sequence > $1",
                         [PostgresParameter(sequence ?? .max)]),
                     .init("SELECT coalesce(max(number), 0) FROM app_message"),
                 ])
-                var beat = NodeBeat(
+                var heartbeat = NodeHeartbeat(
                     sequence: try rows[3].first?[0] ?? 0, topics: try rows[4].map { try $0[0] },
                     lastMessage: try rows[5].first?[0] ?? 0)
                 for row in rows[1] {
                     guard let number = UInt16(exactly: try row[0] as Int64) else { continue }
-                    beat.nodes[number] = NodeBeat.Node(run: try row[1], isAlive: try row[2])
+                    heartbeat.nodes[number] = NodeHeartbeat.Node(run: try row[1], isAlive: try row[2])
                 }
-                beat.missed = Set(try rows[2].map { try $0[0] })
-                return beat
+                heartbeat.missed = Set(try rows[2].map { try $0[0] })
+                return heartbeat
             }, then: complete)
     }
 
     /// A run that has lost the node's number to a later one does not write over its row.
-    private static let beatSQL = """
+    private static let heartbeatSQL = """
         INSERT INTO node_state(id, run, beat_at, register_version, program, sessions, carrier)
         VALUES($1, $2, clock_timestamp(), $3, $4, $5, $6)
         ON CONFLICT (id) DO UPDATE SET run = excluded.run, beat_at = excluded.beat_at,

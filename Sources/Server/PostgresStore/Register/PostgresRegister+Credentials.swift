@@ -104,7 +104,7 @@ extension PostgresRegister: TeamRegister {
     }
 
     /// Sets the given properties of an app.
-    package func setApp(
+    package func updateApp(
         topic: Topic, name: String?, isPushEnabled: Bool?, policy: MailboxPolicy?
     ) async throws -> RegisteredApp? {
         try await changeRegister { connection in

@@ -76,7 +76,7 @@ package final class StreamSlots: Sendable {
     }
 }
 
-/// The slot of one stream. It is free again when it was given back, or when nobody holds it any more.
+/// The slot of one stream. It is free again when it was released, or when nobody holds it any more.
 package final class StreamSlot: Sendable {
     private let slots: StreamSlots
     private let team: TeamID?
@@ -87,10 +87,10 @@ package final class StreamSlot: Sendable {
         self.team = team
     }
 
-    deinit { giveBack() }
+    deinit { release() }
 
     /// Releases the slot; a second call does nothing.
-    package func giveBack() {
+    package func release() {
         let wasHeld = isHeld.withLock { held in
             defer { held = false }
             return held
@@ -112,7 +112,7 @@ extension Response {
                 .contentType: "text/event-stream; charset=utf-8", .cacheControl: "no-store", .xAccelBuffering: "no",
             ],
             body: ResponseBody { writer in
-                defer { slot.giveBack() }
+                defer { slot.release() }
                 try await write(&writer)
                 try await writer.finish(nil)
             })

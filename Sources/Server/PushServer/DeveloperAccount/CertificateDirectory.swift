@@ -85,7 +85,7 @@ package final class CertificateDirectory: Sendable {
     }
 
     /// The cached verdict on a certificate.
-    package enum Knowledge: Sendable {
+    package enum CachedVerdict: Sendable {
         /// Valid now, and for this environment.
         case credential(Credential)
         /// Refused, with the reason; `of` is the certificate or the authority, `nil` where the register has neither.
@@ -164,19 +164,19 @@ package final class CertificateDirectory: Sendable {
     }
 
     /// Checks a certificate like ``known(_:in:)``, from the connection's cache while the register is unchanged.
-    package func known(_ memory: inout Memory, in environment: PushEnvironment) -> Knowledge {
+    package func known(_ memory: inout Memory, in environment: PushEnvironment) -> CachedVerdict {
         let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
         if let verdict = memory.verdict, memory.version == version, memory.edition == edition {
-            return knowledge(verdict, environment)
+            return cachedVerdict(verdict, environment)
         }
         guard let verdict = judge(memory.der, isCurrent: { $0 == version }) else { return .needsLookUp }
         memory.verdict = verdict
         (memory.version, memory.edition) = (version, edition)
-        return knowledge(verdict, environment)
+        return cachedVerdict(verdict, environment)
     }
 
     /// Checks the bytes of a certificate from memory.
-    package func known(_ der: [UInt8], in environment: PushEnvironment) -> Knowledge {
+    package func known(_ der: [UInt8], in environment: PushEnvironment) -> CachedVerdict {
         var memory = Memory(der: der)
         return known(&memory, in: environment)
     }
@@ -184,19 +184,20 @@ package final class CertificateDirectory: Sendable {
     /// Checks the bytes of a certificate, reading the register again if it has changed. Never returns `needsLookUp`.
     ///
     /// - Throws: An error when the store cannot be read.
-    package func find(_ der: [UInt8], in environment: PushEnvironment) async throws -> Knowledge {
+    package func find(_ der: [UInt8], in environment: PushEnvironment) async throws -> CachedVerdict {
         // A register that changes during a reading is read again; one that changes all the time must not delay the
         // result for ever.
         for _ in 0..<3 {
-            let knowledge = known(der, in: environment)
-            guard case .needsLookUp = knowledge else { return knowledge }
+            let cachedVerdict = known(der, in: environment)
+            guard case .needsLookUp = cachedVerdict else { return cachedVerdict }
             try await reading.wait { try await self.reloadIfChanged() }
         }
         guard let verdict = judge(der, isCurrent: { _ in true }) else { return .needsLookUp }
-        return knowledge(verdict, environment)
+        return cachedVerdict(verdict, environment)
     }
 
-    private func knowledge(_ verdict: Result<Credential, Refused>, _ environment: PushEnvironment) -> Knowledge {
+    private func cachedVerdict(_ verdict: Result<Credential, Refused>, _ environment: PushEnvironment) -> CachedVerdict
+    {
         switch verdict {
         case .success(let credential):
             guard let refusal = credential.refusal(at: clock(), in: environment) else { return .credential(credential) }

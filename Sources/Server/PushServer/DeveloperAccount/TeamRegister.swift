@@ -12,7 +12,7 @@ package protocol TeamRegister: Sendable {
     /// a device. `nil` leaves a property as it is; an empty name removes the name.
     ///
     /// - Returns: The app after the change; `nil` when there is none with that topic.
-    func setApp(
+    func updateApp(
         topic: Topic, name: String?, isPushEnabled: Bool?, policy: MailboxPolicy?
     ) async throws -> RegisteredApp?
 }
@@ -20,8 +20,8 @@ package protocol TeamRegister: Sendable {
 extension TeamRegister {
     /// Sets an app's display name, and whether it has the capability of push notifications; `nil` leaves a property as
     /// it is.
-    package func setApp(topic: Topic, name: String?, isPushEnabled: Bool?) async throws -> RegisteredApp? {
-        try await setApp(topic: topic, name: name, isPushEnabled: isPushEnabled, policy: nil)
+    package func updateApp(topic: Topic, name: String?, isPushEnabled: Bool?) async throws -> RegisteredApp? {
+        try await updateApp(topic: topic, name: name, isPushEnabled: isPushEnabled, policy: nil)
     }
 }
 

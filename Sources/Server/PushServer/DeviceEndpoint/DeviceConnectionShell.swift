@@ -46,7 +46,7 @@ final class DeviceConnectionContext: Sendable {
 }
 
 /// Executes the directives of a connection's session and its delivery flow, on its event loop.
-final class DeviceConnectionShell: MCSChannelPeer {
+final class DeviceConnectionShell: MCSChannelDelegate {
     private enum Step {
         case session(MCSServerDirective)
         case flow(DeliveryFlow.Directive)

@@ -23,7 +23,7 @@ package struct DeviceSecrets: Sendable {
     }
 
     /// Whether these credentials were given to a device under one of the keys.
-    func gave(_ credentials: DeviceCredentials) -> Bool {
+    func issued(_ credentials: DeviceCredentials) -> Bool {
         keys.contains { key in
             credentials.matches(
                 DeviceCredentials(device: credentials.device, secret: Self.secret(of: credentials.device, key))

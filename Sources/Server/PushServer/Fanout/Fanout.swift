@@ -3,7 +3,7 @@ import PushCore
 /// The selection of the broadcasts that a device is to receive, from what is stored.
 package enum Fanout {
     /// The next broadcast that is looked at for a device, with the registrations that get a copy of it.
-    package struct Turn: Hashable, Sendable {
+    package struct ReplayStep: Hashable, Sendable {
         /// The broadcast's id.
         package var broadcast: NotificationID
         /// The device's cursor once the copies are stored.
@@ -20,10 +20,10 @@ package enum Fanout {
     /// - Parameter isConnected: Whether notifications that are delivered once or never may be delivered now.
     package static func replay(
         _ device: DeviceAudience, of broadcasts: [NotificationID: Broadcast], isConnected: Bool, now: Timestamp
-    ) -> [Turn] {
-        func turn(_ broadcast: Broadcast) -> Turn {
+    ) -> [ReplayStep] {
+        func step(_ broadcast: Broadcast) -> ReplayStep {
             let isDue = now < broadcast.expiresAt && (isConnected || !broadcast.isAttempt)
-            return Turn(
+            return ReplayStep(
                 broadcast: broadcast.id, cursor: broadcast.sequence,
                 registrations: isDue
                     ? device.registrations.filter { isIn(broadcast, registration: $0, device: device) } : [])
@@ -36,10 +36,10 @@ package enum Fanout {
             guard let broadcast = broadcasts[device.broadcasts[0]], broadcast.sequence > device.cursor,
                 isKnown(broadcast)
             else { return [] }
-            return [turn(broadcast)]
+            return [step(broadcast)]
         }
         return device.broadcasts.compactMap { broadcasts[$0] }.filter { $0.sequence > device.cursor }
-            .sorted { $0.sequence < $1.sequence }.prefix(while: isKnown).map(turn)
+            .sorted { $0.sequence < $1.sequence }.prefix(while: isKnown).map(step)
     }
 
     /// The counts of expired broadcasts that a device would have received.

@@ -9,7 +9,7 @@ package struct LiveAudience: Sendable {
     private var devices: [DeviceID: Set<TopicNumber>] = [:]
     private var dueDevices = OrderedSet<DeviceID>()
     private var dueTopics = OrderedSet<TopicNumber>()
-    private var walk: Walk?
+    private var scan: MemberScan?
     /// The next devices of the round, by their numbers: stores keep what they have in that order.
     private var chunk: ArraySlice<DeviceID> = []
 
@@ -17,7 +17,7 @@ package struct LiveAudience: Sendable {
     private static let chunkLimit = 8192
 
     /// A round over the members that a topic had when it began.
-    private enum Walk: Sendable {
+    private enum MemberScan: Sendable {
         case members(Set<DeviceID>, Set<DeviceID>.Index)
         case everyone([DeviceID: Set<TopicNumber>], Dictionary<DeviceID, Set<TopicNumber>>.Index)
 
@@ -43,7 +43,7 @@ package struct LiveAudience: Sendable {
     package var count: Int { devices.count }
 
     /// Whether a device is due.
-    package var hasDue: Bool { !chunk.isEmpty || walk != nil || !dueTopics.isEmpty || !dueDevices.isEmpty }
+    package var hasDue: Bool { !chunk.isEmpty || scan != nil || !dueTopics.isEmpty || !dueDevices.isEmpty }
 
     /// A device is connected and in these topics; what was known of it before is forgotten.
     package mutating func connected(_ device: DeviceID, topics now: Set<TopicNumber>) {
@@ -76,8 +76,8 @@ package struct LiveAudience: Sendable {
     /// Takes the next devices of the round; at its end there is no round any more.
     private mutating func fillChunk() {
         var devices: [DeviceID] = []
-        while devices.count < Self.chunkLimit, let device = walk?.next() { devices.append(device) }
-        if devices.count < Self.chunkLimit { walk = nil }
+        while devices.count < Self.chunkLimit, let device = scan?.next() { devices.append(device) }
+        if devices.count < Self.chunkLimit { scan = nil }
         chunk = devices.sorted()[...]
     }
 
@@ -89,13 +89,13 @@ package struct LiveAudience: Sendable {
                 found.append(device)
             } else if let device = chunk.popFirst() {
                 found.append(device)
-            } else if walk != nil {
+            } else if scan != nil {
                 fillChunk()
             } else if let topic = dueTopics.popFirst() {
                 if topic == .everyone {
-                    walk = .everyone(devices, devices.startIndex)
+                    scan = .everyone(devices, devices.startIndex)
                 } else if let members = topics[topic] {
-                    walk = .members(members, members.startIndex)
+                    scan = .members(members, members.startIndex)
                 }
             } else {
                 break

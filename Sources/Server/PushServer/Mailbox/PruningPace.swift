@@ -16,8 +16,8 @@ package struct PruningPace: Hashable, Sendable {
     /// 500 rows, and no more time than a slice aims at.
     package init() {}
 
-    /// A slice of ``limit`` rows was deleted.
-    package mutating func tookSlice(_ duration: Duration) {
+    /// Records how long the deletion of one slice took.
+    package mutating func recordSlice(taking duration: Duration) {
         let took = max(.zero, duration)
         if took > Self.target * 2 {
             limit = max(Self.limits.lowerBound, limit / 2)

@@ -104,13 +104,13 @@ package final class MediaStore: Sendable {
         do {
             return try MediaUpload(self, name: makeName(), team: team, at: now)
         } catch {
-            ended(reserved: 0, of: team)
+            releaseReservation(0, of: team)
             throw error
         }
     }
 
-    /// An upload is over, well or not.
-    func ended(reserved: Int64, of team: TeamID?) {
+    /// Releases what an upload has reserved, however it ended.
+    func releaseReservation(_ reserved: Int64, of team: TeamID?) {
         arriving.withLock { arriving in
             arriving.count -= 1
             if let team, let own = arriving.byTeam[team] { arriving.byTeam[team] = own > 1 ? own - 1 : nil }
@@ -165,7 +165,7 @@ package final class MediaStore: Sendable {
         return OpenMedia(file, try Descriptor(descriptor, "file \(name)"))
     }
 
-    /// At most `limit` files in the order of their names, after a name; a team's, or all (`nil`).
+    /// The files in the order of their names, at most `limit`, after a name; a team's, or all (`nil`).
     package func list(team: TeamID?, after: MediaName?, limit: Int) -> [MediaFile] {
         index.withLock { $0.list(team: team, after: after, limit: max(0, limit), at: now) }
     }

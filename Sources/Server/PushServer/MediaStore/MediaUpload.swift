@@ -44,7 +44,7 @@ package final class MediaUpload: Sendable {
     deinit {
         let (reserved, isFinished) = state.withLock { ($0.reserved, $0.isFinished) }
         if !isFinished { unlink(place) }
-        store.ended(reserved: reserved, of: team)
+        store.releaseReservation(reserved, of: team)
     }
 
     /// Writes the next bytes to the disk.

@@ -33,7 +33,7 @@ package struct MailboxRow: Hashable, Sendable {
     ///   - node: The node's own number.
     ///   - epoch: The epoch of the session that the node has of the device; `nil` without one.
     ///   - isAlive: Whether another node runs.
-    package func place(at node: UInt16, epoch: UInt64?, isAlive: (UInt16) -> Bool) -> SessionPlace {
+    package func place(at node: UInt16, epoch: UInt64?, isAlive: (UInt16) -> Bool) -> SessionLocation {
         guard let holder = self.node else { return .nowhere }
         if holder == node { return epoch == self.epoch ? .here : .nowhere }
         return isAlive(holder) ? .elsewhere(holder) : .nowhere
@@ -41,7 +41,7 @@ package struct MailboxRow: Hashable, Sendable {
 }
 
 /// The place of a device's session.
-package enum SessionPlace: Hashable, Sendable {
+package enum SessionLocation: Hashable, Sendable {
     /// The device is not connected.
     case nowhere
     /// This node has the session.

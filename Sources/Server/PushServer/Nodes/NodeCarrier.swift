@@ -9,8 +9,8 @@ package enum NodeMessage: Hashable, Sendable {
     case wake(DeviceID)
     /// A notification that is delivered once or never.
     case attempt(NodeAttempt)
-    /// Something that concerns all nodes was added to the store: the node reads it at once, not with its next beat.
-    case beat
+    /// Something that concerns all nodes was added to the store: the node reads it at once, not with its next heartbeat.
+    case heartbeat
 }
 
 /// A notification that is delivered once or never, for a device of another node.

@@ -17,11 +17,11 @@ package protocol NodeStore: NotificationStore {
     /// - Parameters:
     ///   - report: The state of the node.
     ///   - sequence: The number of the last broadcast that the node knows; `nil` at its start.
-    func beat(
+    func recordHeartbeat(
         _ report: NodeReport, after sequence: Int64?,
-        then complete: @escaping @Sendable (Result<NodeBeat, any Error>) -> Void)
+        then complete: @escaping @Sendable (Result<NodeHeartbeat, any Error>) -> Void)
 
-    /// Records devices that could not be announced to their node, which it reads with its next ``beat(_:after:then:)``.
+    /// Records devices that could not be announced to their node, which it reads with its next ``recordHeartbeat(_:after:then:)``.
     func addMissed(_ devices: [UInt16: Set<DeviceID>], then complete: @escaping @Sendable (Bool) -> Void)
 
     /// Reads the mailbox rows of devices; those without a row are left out.
@@ -44,7 +44,7 @@ package struct NodeReport: Hashable, Sendable {
 }
 
 /// The state of the nodes, as one of them reads it once a second.
-package struct NodeBeat: Hashable, Sendable {
+package struct NodeHeartbeat: Hashable, Sendable {
     /// A node that has run.
     package struct Node: Hashable, Sendable {
         /// A number that each run of the node has of its own.

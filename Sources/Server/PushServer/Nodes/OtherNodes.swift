@@ -10,10 +10,10 @@ struct NodePorts: Sendable {
     let carrier: any NodeCarrier
 }
 
-/// The other nodes, as the last beat told of them. A value.
+/// The other nodes, as of the last heartbeat: a value.
 struct OtherNodes {
-    private var nodes: [UInt16: NodeBeat.Node] = [:]
-    /// The number of the last broadcast that was read; `nil` before the first beat.
+    private var nodes: [UInt16: NodeHeartbeat.Node] = [:]
+    /// The number of the last broadcast that was read; `nil` before the first heartbeat.
     private(set) var sequence: Int64?
     private var lastMessage: Int64?
     /// The time of the first answer of the store, or of the first one after a silence.
@@ -25,7 +25,7 @@ struct OtherNodes {
     /// Whether rows of devices are being read for attempts.
     var isReadingRows = false
     /// Whether the store is to be asked again at once.
-    var isBeatWanted = false
+    var isHeartbeatWanted = false
     /// The tasks that wait for the next answer of the store.
     var readers: [CheckedContinuation<Void, Never>] = []
     /// Devices that were not announced to their nodes, and are not recorded in the store yet.
@@ -35,7 +35,7 @@ struct OtherNodes {
     /// The nodes that run, this one among them.
     var alive: Set<UInt16> { Set(nodes.filter(\.value.isAlive).keys) }
 
-    /// Whether a node runs. One that has a session and was never heard of has just begun.
+    /// Whether a node runs. A node that has a session and is not known yet has just started.
     func isAlive(_ node: UInt16) -> Bool { nodes[node]?.isAlive ?? true }
 
     /// Whether this node has not reached the store for so long that it does not know what the others have changed.
@@ -52,24 +52,24 @@ struct OtherNodes {
     ///
     /// - Returns: `hasGap`, whether sessions may lack messages: a node's run has ended, this node was silent, or the others
     ///   do not know it yet; and `hasMessages`, whether messages of apps have arrived.
-    mutating func receive(_ beat: NodeBeat, at now: NIODeadline) -> (hasGap: Bool, hasMessages: Bool) {
+    mutating func receive(_ heartbeat: NodeHeartbeat, at now: NIODeadline) -> (hasGap: Bool, hasMessages: Bool) {
         // Others see the node's row when the store has committed it: the time counts from the question before.
         let wasSilent = now - (lastAsked ?? now) > Self.silence
         lastAsked = asking ?? now
-        // The others may take it for dead until their next beats, and announce nothing to it meanwhile.
+        // The others may take it for dead until their next heartbeats, and announce nothing to it meanwhile.
         let begin = wasSilent ? now : firstAnswered ?? now
         firstAnswered = begin
         let isNew = now - begin < Self.silence
         let hasEnded = nodes.contains { node, state in
-            state.isAlive && (beat.nodes[node]?.isAlive != true || beat.nodes[node]?.run != state.run)
+            state.isAlive && (heartbeat.nodes[node]?.isAlive != true || heartbeat.nodes[node]?.run != state.run)
         }
-        nodes = beat.nodes
-        sequence = beat.sequence
-        defer { lastMessage = beat.lastMessage }
-        return (hasEnded || wasSilent || isNew, beat.lastMessage > lastMessage ?? .max)
+        nodes = heartbeat.nodes
+        sequence = heartbeat.sequence
+        defer { lastMessage = heartbeat.lastMessage }
+        return (hasEnded || wasSilent || isNew, heartbeat.lastMessage > lastMessage ?? .max)
     }
 
-    /// Lets the next beat count every run as another one.
+    /// Lets the next heartbeat count every run as another one.
     mutating func forgetRuns() { for node in nodes.keys { nodes[node]?.run = -1 } }
 }
 
@@ -96,7 +96,7 @@ final class AttemptQueue: Sendable {
 
 /// The metrics of a node among others.
 enum NodeMetrics {
-    static func sent(_ count: Int, _ answer: CarrierAnswer) {
+    static func recordSent(_ count: Int, _ answer: CarrierAnswer) {
         let outcome =
             switch answer {
             case .received: "received"
@@ -106,10 +106,10 @@ enum NodeMetrics {
         Counter(label: "aldaba_node_messages_total", dimensions: [("outcome", outcome)]).increment(by: count)
     }
 
-    static func missed(_ count: Int) { Counter(label: "aldaba_missed_wakeups_total").increment(by: count) }
+    static func recordMissed(_ count: Int) { Counter(label: "aldaba_missed_wakeups_total").increment(by: count) }
 
-    static func nodes(_ count: Int) { Gauge(label: "aldaba_nodes").record(count) }
+    static func recordNodes(_ count: Int) { Gauge(label: "aldaba_nodes").record(count) }
 
-    /// A batch was tried again, since another node's transaction was in its way.
-    static func conflict() { Counter(label: "aldaba_transaction_conflicts_total").increment() }
+    /// Counts a batch that was tried again, since another node's transaction was in its way.
+    static func recordConflict() { Counter(label: "aldaba_transaction_conflicts_total").increment() }
 }

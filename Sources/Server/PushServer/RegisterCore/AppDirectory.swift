@@ -51,7 +51,7 @@ package final class AppDirectory: Sendable {
     }
 
     /// The cached result for a topic.
-    package enum Knowledge: Sendable {
+    package enum CachedResult: Sendable {
         /// The register has this app for the topic.
         case app(RegisteredApp)
         /// The register has no app for the topic.
@@ -73,24 +73,24 @@ package final class AppDirectory: Sendable {
 
     /// Returns the same as ``known(_:)``. The connection's cache is used if the topic is the previous one, and neither
     /// the register's version nor the apps have changed since.
-    package func known(_ topic: ArraySlice<UInt8>, _ memory: inout Memory) -> Knowledge {
+    package func known(_ topic: ArraySlice<UInt8>, _ memory: inout Memory) -> CachedResult {
         let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
         if let app = memory.app, memory.version == version, memory.edition == edition,
             topic.elementsEqualFast(memory.topic)
         {
             return .app(app)
         }
-        let knowledge = known(Topic(rawValue: String(decoding: topic, as: UTF8.self)))
-        if case .app(let app) = knowledge {
+        let cached = known(Topic(rawValue: String(decoding: topic, as: UTF8.self)))
+        if case .app(let app) = cached {
             memory.topic = ArraySlice(Array(topic))
             memory.app = app
             (memory.version, memory.edition) = (version, edition)
         }
-        return knowledge
+        return cached
     }
 
     /// Returns the cached result.
-    package func known(_ topic: Topic) -> Knowledge {
+    package func known(_ topic: Topic) -> CachedResult {
         let version = store.registerVersion
         return state.withLock { state in
             guard state.version == version else { return .needsLookUp }

@@ -42,14 +42,14 @@ package final class CoalescedLoad: Sendable {
     private func run(_ read: () async throws -> Void) async throws {
         do {
             try await read()
-            ended(hasFailed: false)
+            recordEnd(hasFailed: false)
         } catch {
-            ended(hasFailed: true)
+            recordEnd(hasFailed: true)
             throw error
         }
     }
 
-    private func ended(hasFailed: Bool) {
+    private func recordEnd(hasFailed: Bool) {
         state.withLock { state in
             state.isRunning = false
             state.hasFailed = hasFailed

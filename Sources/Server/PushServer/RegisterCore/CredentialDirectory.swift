@@ -39,7 +39,7 @@ package final class CredentialDirectory: Sendable {
     }
 
     /// The cached verdict on a header value.
-    package enum Knowledge: Sendable {
+    package enum CachedVerdict: Sendable {
         /// Genuine, and not older than an hour.
         case credential(Credential)
         /// Refused, with the reason; `key` is the key that the token specifies, `nil` where the register has no such
@@ -108,20 +108,20 @@ package final class CredentialDirectory: Sendable {
 
     /// Checks an `authorization` header like ``known(_:)``. The connection's cache is used if the header is the
     /// previous one, and neither the register's version nor the keys have changed since.
-    package func known(_ authorization: ArraySlice<UInt8>?, _ memory: inout Memory) -> Knowledge {
+    package func known(_ authorization: ArraySlice<UInt8>?, _ memory: inout Memory) -> CachedVerdict {
         let (version, edition) = (store.registerVersion, edition.load(ordering: .acquiring))
         if let authorization, let credential = memory.credential, memory.version == version, memory.edition == edition,
             authorization.elementsEqualFast(memory.authorization)
         {
-            return Self.knowledge(credential, at: clock())
+            return Self.cachedVerdict(credential, at: clock())
         }
         guard memory.forgeries < Self.forgeryLimit else {
             return .refused(
                 APNsRejection(
                     .tooManyProviderTokenUpdates, note: "the connection has shown too many wrong signatures"))
         }
-        let knowledge = known(authorization)
-        switch knowledge {
+        let cachedVerdict = known(authorization)
+        switch cachedVerdict {
         case .credential(let credential):
             guard let authorization else { break }
             if let refusal = Self.refusalOfChange(to: credential, at: clock(), &memory) {
@@ -133,7 +133,7 @@ package final class CredentialDirectory: Sendable {
         case .refused(let refusal, key: .some) where refusal.reason == .invalidProviderToken: memory.forgeries += 1
         case .refused, .needsLookUp: break
         }
-        return knowledge
+        return cachedVerdict
     }
 
     /// The time in which a connection may replace its token once. Apple, "Establishing a token-based connection to APNs":
@@ -183,13 +183,13 @@ package final class CredentialDirectory: Sendable {
     ///
     /// Every verdict is that of the register's present version: when that has changed, the keys must be read first. A
     /// revoked key is thus refused, and a new one accepted, at the next request.
-    package func known(_ authorization: ArraySlice<UInt8>?) -> Knowledge {
+    package func known(_ authorization: ArraySlice<UInt8>?) -> CachedVerdict {
         let version = store.registerVersion
         return judge(authorization) { $0 == version }
     }
 
     /// - Parameter isCurrent: Whether keys that were read at a version of the register may be used.
-    private func judge(_ authorization: ArraySlice<UInt8>?, isCurrent: (UInt64?) -> Bool) -> Knowledge {
+    private func judge(_ authorization: ArraySlice<UInt8>?, isCurrent: (UInt64?) -> Bool) -> CachedVerdict {
         guard let authorization, !authorization.isEmpty else {
             return .refused(APNsRejection(.missingProviderToken, note: "there is no authorization header"))
         }
@@ -198,7 +198,7 @@ package final class CredentialDirectory: Sendable {
         let (isCurrent, verdict) = state.withLock { state in
             isCurrent(state.version) ? (true, state.verdicts.value(bytes)) : (false, nil)
         }
-        if let verdict { return Self.knowledge(verdict, at: now) }
+        if let verdict { return Self.cachedVerdict(verdict, at: now) }
         do throws(APNsRejection) {
             var token = try ProviderToken(authorization: authorization)
             token.issuedAt = senderTime(token.issuedAt)
@@ -220,7 +220,7 @@ package final class CredentialDirectory: Sendable {
         }
     }
 
-    private static func knowledge(_ credential: Credential, at now: Timestamp) -> Knowledge {
+    private static func cachedVerdict(_ credential: Credential, at now: Timestamp) -> CachedVerdict {
         guard let refusal = credential.refusal(at: now) else { return .credential(credential) }
         return .refused(refusal, key: KnownKey(team: credential.team, keyID: credential.keyID))
     }
@@ -244,12 +244,12 @@ package final class CredentialDirectory: Sendable {
     /// `needsLookUp`. Concurrent callers share one reading of the keys.
     ///
     /// - Throws: An error when the store cannot be read.
-    package func find(_ authorization: ArraySlice<UInt8>?) async throws -> Knowledge {
+    package func find(_ authorization: ArraySlice<UInt8>?) async throws -> CachedVerdict {
         // A register that changes during a reading is read again; one that changes all the time must not delay the
         // result for ever.
         for _ in 0..<3 {
-            let knowledge = known(authorization)
-            guard case .needsLookUp = knowledge else { return knowledge }
+            let cachedVerdict = known(authorization)
+            guard case .needsLookUp = cachedVerdict else { return cachedVerdict }
             try await reading.wait { try await self.reloadIfChanged() }
         }
         return judge(authorization) { _ in true }

@@ -32,7 +32,7 @@ package final class TokenDirectory: Sendable {
     }
 
     /// The look-ups of one registration that have begun and not ended.
-    private struct Flight {
+    private struct InFlightLookups {
         var lookUps = 0
         /// The number of changes of the registration meanwhile.
         var changes = 0
@@ -42,21 +42,21 @@ package final class TokenDirectory: Sendable {
         var resolutions: GenerationCache<DeviceToken, Resolution>
         /// The register's version of the cached answers.
         var version: UInt64 = 0
-        var flights: [Place: Flight] = [:]
+        var inFlight: [Place: InFlightLookups] = [:]
 
         /// Counts a look-up that begins.
         ///
-        /// - Returns: The number of changes; ``ended(_:)`` must return the same number for the result to be cached.
-        mutating func began(_ place: Place) -> Int {
-            flights[place, default: Flight()].lookUps += 1
-            return flights[place]?.changes ?? 0
+        /// - Returns: The number of changes; ``endLookUp(of:)`` must return the same number for the result to be cached.
+        mutating func beginLookUp(of place: Place) -> Int {
+            inFlight[place, default: InFlightLookups()].lookUps += 1
+            return inFlight[place]?.changes ?? 0
         }
 
-        mutating func ended(_ place: Place) -> Int {
-            guard var flight = flights[place] else { return 0 }
-            flight.lookUps -= 1
-            flights[place] = flight.lookUps > 0 ? flight : nil
-            return flight.changes
+        mutating func endLookUp(of place: Place) -> Int {
+            guard var lookups = inFlight[place] else { return 0 }
+            lookups.lookUps -= 1
+            inFlight[place] = lookups.lookUps > 0 ? lookups : nil
+            return lookups.changes
         }
     }
 
@@ -104,7 +104,7 @@ package final class TokenDirectory: Sendable {
         guard !opened.isEmpty else { return tokens.map { _ in .bad } }
         let places = opened.map(Place.init)
         let version = store.registerVersion
-        let changes = state.withLock { state in places.map { state.began($0) } }
+        let changes = state.withLock { state in places.map { state.beginLookUp(of: $0) } }
         let registrations: [Registration?]
         do {
             registrations =
@@ -117,24 +117,24 @@ package final class TokenDirectory: Sendable {
                     try await store.registrations(of: opened)
                 }
         } catch {
-            state.withLock { state in for place in places { _ = state.ended(place) } }
+            state.withLock { state in for place in places { _ = state.endLookUp(of: place) } }
             throw error
         }
         return keep(
-            tokens, subjects: subjects, flights: zip(places, changes), registrations: registrations, asOf: version)
+            tokens, subjects: subjects, inFlight: zip(places, changes), registrations: registrations, asOf: version)
     }
 
     /// Returns the states of tokens, and caches those whose registrations did not change meanwhile.
     private func keep(
-        _ tokens: [DeviceToken], subjects: [TokenSubject?], flights: Zip2Sequence<[Place], [Int]>,
+        _ tokens: [DeviceToken], subjects: [TokenSubject?], inFlight: Zip2Sequence<[Place], [Int]>,
         registrations: [Registration?], asOf version: UInt64
     ) -> [Resolution] {
-        var answers = zip(flights, registrations).makeIterator()
+        var answers = zip(inFlight, registrations).makeIterator()
         return state.withLock { state in
             zip(tokens, subjects).map { token, subject in
                 guard let subject, let ((place, changes), registration) = answers.next() else { return .bad }
                 let resolution = Self.resolution(of: subject, registration)
-                guard state.ended(place) == changes, state.version <= version else { return resolution }
+                guard state.endLookUp(of: place) == changes, state.version <= version else { return resolution }
                 if state.version < version {
                     state.version = version
                     state.resolutions = GenerationCache(capacity: capacity)
@@ -164,7 +164,7 @@ package final class TokenDirectory: Sendable {
         let place = Place(subject)
         let right = Self.resolution(of: subject, registration)
         state.withLock { state in
-            state.flights[place]?.changes += 1
+            state.inFlight[place]?.changes += 1
             for token in tokens where state.resolutions.value(token) != right { state.resolutions.remove(token) }
         }
     }

@@ -85,7 +85,7 @@ extension RegisterInterface {
                 topic: Topic(rawValue: topic), team: team, policy: policy, at: clock())
             guard name != nil || push == false else { return AppsAnswer.Item(app) }
             return AppsAnswer.Item(
-                try await register.setApp(topic: app.topic, name: name, isPushEnabled: push) ?? app)
+                try await register.updateApp(topic: app.topic, name: name, isPushEnabled: push) ?? app)
         }
         return .json(answer, status: .created)
     }
@@ -100,7 +100,7 @@ extension RegisterInterface {
         let answer = try await changes.make(
             AuditChange(.updateApp, app.topic.rawValue, team: app.team.rawValue), before: AppsAnswer.Item(app)
         ) {
-            let changed = try await register.setApp(
+            let changed = try await register.updateApp(
                 topic: app.topic, name: name, isPushEnabled: push, policy: policy == app.policy ? nil : policy)
             guard let changed else { throw missing("app \(app.topic)", list: "/v1/apps") }
             return AppsAnswer.Item(changed)

@@ -11,7 +11,7 @@ extension MailboxService {
         loop.execute {
             self.assumeIsolated { service in
                 // A node reads from the store what was published, also by itself.
-                guard service.nodes == nil else { return service.beatEverywhere() }
+                guard service.nodes == nil else { return service.sendHeartbeatEverywhere() }
                 service.broadcasts.live.published(topics)
                 service.deliverNext()
             }
@@ -25,7 +25,7 @@ extension MailboxService {
     nonisolated package func changeSubscriptions<Value: Sendable>(
         of devices: [DeviceID], _ change: () async throws -> Value
     ) async throws -> Value {
-        changing.began(devices)
+        changing.beginChange(of: devices)
         do {
             let value = try await change()
             await lookAnew(at: devices)
@@ -40,7 +40,7 @@ extension MailboxService {
         await withCheckedContinuation { continuation in
             _ = submit(
                 .deliverBroadcasts(devices) {
-                    self.changing.ended(devices)
+                    self.changing.endChange(of: devices)
                     continuation.resume()
                 })
         }
@@ -50,13 +50,13 @@ extension MailboxService {
     nonisolated func changeRegistration<Value: Sendable>(
         of device: DeviceID, _ change: () async throws -> Value
     ) async throws -> Value {
-        changing.began([device])
+        changing.beginChange(of: [device])
         defer {
             // Until the device is processed, the cached audience is not used. A device without a connection has none.
             if nodes == nil, presence.connection(of: device) == nil {
-                changing.ended([device])
+                changing.endChange(of: [device])
             } else {
-                _ = submit(.deliverBroadcasts([device]) { self.changing.ended([device]) })
+                _ = submit(.deliverBroadcasts([device]) { self.changing.endChange(of: [device]) })
             }
         }
         return try await change()
@@ -125,20 +125,20 @@ extension MailboxService {
     /// - Returns: The new position of the cursor.
     @discardableResult
     func replay(
-        _ audience: DeviceAudience, of device: DeviceID, to place: SessionPlace, _ batch: inout MailboxBatch
+        _ audience: DeviceAudience, of device: DeviceID, to place: SessionLocation, _ batch: inout MailboxBatch
     ) -> Int64 {
         guard !audience.broadcasts.isEmpty else { return audience.cursor }
-        let turns = Fanout.replay(
+        let steps = Fanout.replay(
             audience, of: batch.fanout, isConnected: place != .nowhere, now: clock())
         var cursor = audience.cursor
-        for turn in turns {
-            guard let record = batch.broadcasts[turn.broadcast],
-                makeCopies(turn, of: record, for: device, to: place, &batch)
+        for step in steps {
+            guard let record = batch.broadcasts[step.broadcast],
+                makeCopies(step, of: record, for: device, to: place, &batch)
             else {
                 broadcasts.live.due([device])
                 break
             }
-            cursor = turn.cursor
+            cursor = step.cursor
         }
         if cursor > audience.cursor { batch.add(.moveCursor(device, to: cursor)) }
         // What waits for the answer of a list is looked at again, where there can be one.
@@ -149,10 +149,10 @@ extension MailboxService {
 
     /// Makes the copies of one broadcast for a device; `false` when no id can be made now.
     private func makeCopies(
-        _ turn: Fanout.Turn, of record: BroadcastRecord, for device: DeviceID, to place: SessionPlace,
+        _ step: Fanout.ReplayStep, of record: BroadcastRecord, for device: DeviceID, to place: SessionLocation,
         _ batch: inout MailboxBatch
     ) -> Bool {
-        for registration in turn.registrations {
+        for registration in step.registrations {
             guard let app = batch.app(registration.place.app) else { continue }
             let copy = record.copy(for: registration, of: device, cell: settings.cell, app: app)
             if copy.isAttempt {

@@ -9,14 +9,14 @@ final class ChangingAudiences: Sendable {
     private let changes = Mutex<[DeviceID: Int]>([:])
 
     /// Records the beginning of a change of these devices.
-    func began(_ devices: [DeviceID]) {
+    func beginChange(of devices: [DeviceID]) {
         changes.withLock { changes in
             for device in devices { changes[device, default: 0] += 1 }
         }
     }
 
     /// Records the end of a change of each of these devices.
-    func ended(_ devices: [DeviceID]) {
+    func endChange(of devices: [DeviceID]) {
         changes.withLock { changes in
             for device in devices {
                 guard let count = changes[device] else { continue }

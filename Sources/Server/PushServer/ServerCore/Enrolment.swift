@@ -41,7 +41,7 @@ package struct Enrolment: EnrolmentService {
         if let known {
             if try await isAuthentic(known) { return known }
             // The store says whether it has the device, revoked or blocked.
-            guard secrets.gave(known),
+            guard secrets.issued(known),
                 try await store.addDevice(known.device, secretHash: known.secretHash, at: clock())
             else { return nil }
             logger.notice(

@@ -117,7 +117,7 @@ extension MailboxService {
     ///   - place: The place of the device's session.
     func admit(
         _ acceptance: AcceptedNotification, as identity: NotificationIdentity?, of broadcast: BroadcastRecord? = nil,
-        to place: SessionPlace, _ batch: inout MailboxBatch
+        to place: SessionLocation, _ batch: inout MailboxBatch
     ) -> NotificationID? {
         let now = clock()
         let device = acceptance.subject.device

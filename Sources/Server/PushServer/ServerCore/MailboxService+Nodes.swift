@@ -7,7 +7,7 @@ import Synchronization
 /// The part of the service that a node of several has: messages to the others, and what they left for it.
 extension MailboxService {
     /// The place of a device's session. The batch has locked the mailbox's row, where there are rows.
-    func place(of device: DeviceID, _ batch: MailboxBatch) -> SessionPlace {
+    func place(of device: DeviceID, _ batch: MailboxBatch) -> SessionLocation {
         guard let nodes else { return connections.sessions[device] == nil ? .nowhere : .here }
         guard let row = batch.rows[device] else {
             preconditionFailure("the rows of the mailboxes that a batch changes are locked before it is decided")
@@ -66,7 +66,7 @@ extension MailboxService {
     /// Sends messages to a node. Devices that it may not have heard of are recorded in the store.
     private nonisolated func send(_ messages: [NodeMessage], to node: UInt16) {
         nodes?.carrier.send(messages, to: node) { answer in
-            NodeMetrics.sent(messages.count, answer)
+            NodeMetrics.recordSent(messages.count, answer)
             guard answer != .received else { return }
             let devices = Set(messages.compactMap(\.device))
             self.loop.execute { self.assumeIsolated { $0.addMissed(devices, of: node) } }
@@ -89,9 +89,9 @@ extension MailboxService {
             self.loop.execute {
                 self.assumeIsolated { service in
                     service.others.isWritingMissed = false
-                    // The next beat tries again.
+                    // The next heartbeat tries again.
                     guard isDurable else { return service.others.missed.merge(missed) { $0.union($1) } }
-                    NodeMetrics.missed(missed.values.reduce(0) { $0 + $1.count })
+                    NodeMetrics.recordMissed(missed.values.reduce(0) { $0 + $1.count })
                     service.writeMissed()
                 }
             }
@@ -116,7 +116,7 @@ extension MailboxService {
         }
     }
 
-    private func place(of device: DeviceID, _ row: MailboxRow) -> SessionPlace {
+    private func place(of device: DeviceID, _ row: MailboxRow) -> SessionLocation {
         guard let nodes else { return .nowhere }
         return row.place(at: nodes.store.node, epoch: connections.sessions[device]?.id.epoch, isAlive: others.isAlive)
     }
@@ -164,7 +164,7 @@ extension MailboxService {
         }
         for (node, attempts) in messages {
             nodes?.carrier.send(attempts.map(NodeMessage.attempt), to: node) { answer in
-                NodeMetrics.sent(attempts.count, answer)
+                NodeMetrics.recordSent(attempts.count, answer)
                 guard answer != .received else { return }
                 for attempt in attempts {
                     self.dropAttempt(
@@ -200,7 +200,7 @@ extension MailboxService {
             connections.sessions[device] = session
         case .wake(let device): wake(device)
         case .attempt(let attempt): receive(attempt)
-        case .beat: beat()
+        case .heartbeat: sendHeartbeat()
         }
     }
 
@@ -224,20 +224,20 @@ extension MailboxService {
         _ = submit(.deliverBroadcasts([device]) {})
     }
 
-    // MARK: Beats
+    // MARK: Heartbeats
 
     /// Records each second that the node runs, and reads what other nodes left for it.
-    func beatRound() {
+    func runHeartbeatRound() {
         guard nodes != nil, !upkeep.isStopped else { return }
-        beat()
+        sendHeartbeat()
         isCutOff.store(others.isSilent(at: .now()), ordering: .relaxed)
-        loop.scheduleTask(in: .seconds(1)) { self.assumeIsolated { $0.beatRound() } }
+        loop.scheduleTask(in: .seconds(1)) { self.assumeIsolated { $0.runHeartbeatRound() } }
     }
 
     /// Records in the store which change of the register this node has read.
-    nonisolated func registerWasRead() {
+    nonisolated func handleRegisterRead() {
         guard nodes != nil else { return }
-        loop.execute { self.assumeIsolated { $0.beat() } }
+        loop.execute { self.assumeIsolated { $0.sendHeartbeat() } }
     }
 
     /// The nodes that run, as the store has them now; where it cannot be read, as it had them before.
@@ -245,55 +245,55 @@ extension MailboxService {
         guard nodes != nil, !upkeep.isStopped else { return [] }
         await withCheckedContinuation { continuation in
             others.readers.append(continuation)
-            beat()
+            sendHeartbeat()
         }
         return others.alive
     }
 
-    private func beat() {
+    private func sendHeartbeat() {
         guard let nodes, !upkeep.isStopped else { return }
         // What was published meanwhile may not be in the answer that is awaited.
-        guard others.asking == nil else { return others.isBeatWanted = true }
+        guard others.asking == nil else { return others.isHeartbeatWanted = true }
         others.asking = .now()
         let report = NodeReport(
             sessions: connections.sessions.count, isCarrierConnected: nodes.carrier.isConnected)
-        nodes.store.beat(report, after: others.sequence) { beat in
-            self.loop.execute { self.assumeIsolated { $0.receive(beat) } }
+        nodes.store.recordHeartbeat(report, after: others.sequence) { heartbeat in
+            self.loop.execute { self.assumeIsolated { $0.receive(heartbeat) } }
         }
     }
 
-    private func receive(_ beat: Result<NodeBeat, any Error>) {
+    private func receive(_ heartbeat: Result<NodeHeartbeat, any Error>) {
         defer {
             for reader in others.readers { reader.resume() }
             others.readers = []
         }
-        switch beat {
+        switch heartbeat {
         case .failure(let error):
             others.asking = nil
             // The answer may have been lost, and what it had with it: the next one looks at everything.
             others.forgetRuns()
-            retries.messages.beats.log(error, to: logger)
-        case .success(let beat):
-            let (hasGap, hasMessages) = others.receive(beat, at: .now())
+            retries.messages.heartbeats.log(error, to: logger)
+        case .success(let heartbeat):
+            let (hasGap, hasMessages) = others.receive(heartbeat, at: .now())
             others.asking = nil
             isCutOff.store(false, ordering: .relaxed)
             duties.store(others.isFirst(nodes?.store.node ?? 0), ordering: .relaxed)
             if hasMessages { arrivals.wake() }
-            if !beat.topics.isEmpty {
-                broadcasts.live.published(beat.topics)
+            if !heartbeat.topics.isEmpty {
+                broadcasts.live.published(heartbeat.topics)
                 deliverNext()
             }
-            for device in beat.missed { wake(device) }
+            for device in heartbeat.missed { wake(device) }
             // A node that ended may have queued notifications that it did not announce, and nobody announces any to a node
             // that is taken for dead.
             if hasGap { checkSessions(ArraySlice(connections.sessions.keys)) }
             writeMissed()
         }
-        if others.isBeatWanted {
-            others.isBeatWanted = false
-            self.beat()
+        if others.isHeartbeatWanted {
+            others.isHeartbeatWanted = false
+            self.sendHeartbeat()
         }
-        NodeMetrics.nodes(others.alive.count)
+        NodeMetrics.recordNodes(others.alive.count)
     }
 
     /// Compares the sessions with the mailboxes' rows, some thousand at a time.
@@ -306,7 +306,7 @@ extension MailboxService {
                         for (device, row) in rows where service.isBehind(row, device) { service.wake(device) }
                         service.checkSessions(devices.dropFirst(2000))
                     } else {
-                        // The store does not answer: the next beat that it answers begins again.
+                        // The store does not answer: the next heartbeat that it answers begins again.
                         service.others.forgetRuns()
                     }
                 }
@@ -320,10 +320,10 @@ extension MailboxService {
     }
 
     /// Reads what was added to the store for all nodes, and lets the others read it.
-    func beatEverywhere() {
+    func sendHeartbeatEverywhere() {
         guard let nodes else { return }
-        beat()
-        for node in others.alive where node != nodes.store.node { send([.beat], to: node) }
+        sendHeartbeat()
+        for node in others.alive where node != nodes.store.node { send([.heartbeat], to: node) }
     }
 
     /// Whether this server does what one server has to do: sweeps, reports, webhooks.
@@ -335,7 +335,7 @@ extension NodeMessage {
     fileprivate var device: DeviceID? {
         switch self {
         case .deliver(_, let device, _, _), .wake(let device): device
-        case .attempt, .beat: nil
+        case .attempt, .heartbeat: nil
         }
     }
 }

@@ -13,9 +13,9 @@ extension MailboxService {
         nodes.carrier.receive(at: nodes.store.node, receive)
         arrivals.forward { [weak self] in
             guard let self else { return }
-            loop.execute { self.assumeIsolated { $0.beatEverywhere() } }
+            loop.execute { self.assumeIsolated { $0.sendHeartbeatEverywhere() } }
         }
-        loop.execute { self.assumeIsolated { $0.beatRound() } }
+        loop.execute { self.assumeIsolated { $0.runHeartbeatRound() } }
     }
 
     /// Sweeps the first 2,000 queued notifications at once, since the clock was advanced; the periodic task sweeps the others.
@@ -105,7 +105,7 @@ extension MailboxService {
             logger.error("the store could not be pruned", metadata: [LogKey.error: "\(error)"])
             return
         }
-        upkeep.pruningPace.tookSlice(.nanoseconds((NIODeadline.now() - began).nanoseconds))
+        upkeep.pruningPace.recordSlice(taking: .nanoseconds((NIODeadline.now() - began).nanoseconds))
         if upkeep.isPruning { pruneSoon() }
     }
 
@@ -165,7 +165,7 @@ struct MailboxFailureMessages: Sendable {
     let commit = RepeatedMessage("a batch could not be committed")
     let lostLines = RepeatedMessage("timelines will lack lines")
     let lists = RepeatedMessage("who is in a list is asked again")
-    let beats = RepeatedMessage("the state of the nodes could not be read", level: .warning)
+    let heartbeats = RepeatedMessage("the state of the nodes could not be read", level: .warning)
 }
 
 /// Commits, and what becomes of commands whose batch could not be committed.

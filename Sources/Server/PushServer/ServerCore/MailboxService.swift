@@ -264,7 +264,7 @@ package actor MailboxService {
                 where error.isConflict && attempt < Self.conflictLimit
             {
                 attempt += 1
-                NodeMetrics.conflict()
+                NodeMetrics.recordConflict()
             }
         }
     }

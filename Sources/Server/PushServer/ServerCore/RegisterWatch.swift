@@ -8,10 +8,10 @@ import Synchronization
 /// Requests need no watch: the directories read the version each time. The watch also reads keys and apps anew every 30
 /// seconds, for changes that did not raise the version.
 package final class RegisterWatch: Sendable {
-    private struct Look {
+    private struct Poll {
         var version: UInt64?
         var at: Timestamp
-        /// The register's entries by their names; `nil` before the first look.
+        /// The register's entries by their names; `nil` before the first poll.
         var entries: [String: String]?
         /// The devices that were revoked lately, which are read twice.
         var revoked: Set<DeviceID> = []
@@ -30,9 +30,9 @@ package final class RegisterWatch: Sendable {
     private let entries: @Sendable () async throws -> [String: String]
     private let mailboxes: MailboxService
     private let logger: Logger
-    private let last: Mutex<Look>
+    private let last: Mutex<Poll>
 
-    /// Creates a watch that has read nothing yet; ``look()`` reads.
+    /// Creates a watch that has read nothing yet; ``poll()`` reads.
     ///
     /// - Parameters:
     ///   - reloadOthers: Makes directories of other modules read the register again.
@@ -49,7 +49,7 @@ package final class RegisterWatch: Sendable {
         self.reloadOthers = reloadOthers
         self.entries = entries
         self.logger = logger
-        last = Mutex(Look(at: mailboxes.now))
+        last = Mutex(Poll(at: mailboxes.now))
     }
 
     /// Checks the register at once for each element of a stream, and pauses after each check; returns when the stream
@@ -57,12 +57,12 @@ package final class RegisterWatch: Sendable {
     package func follow(_ changes: AsyncStream<Void>, pause: @Sendable () async -> Void) async {
         await rememberEntries()
         for await _ in changes {
-            await look()
+            await poll()
             await pause()
         }
     }
 
-    /// Reads the entries with which the first change is compared. Where that fails, the first look reads them.
+    /// Reads the entries with which the first change is compared. Where that fails, the first poll reads them.
     private func rememberEntries() async {
         guard let entries = try? await entries() else { return }
         last.withLock { if $0.entries == nil { $0.entries = entries } }
@@ -70,7 +70,7 @@ package final class RegisterWatch: Sendable {
 
     /// Reads the register if it has changed, or the interval has passed; one call at a time. Failed reads are repeated
     /// by the next call.
-    package func look() async {
+    package func poll() async {
         let (now, version) = (mailboxes.now, store.registerVersion)
         let last = last.withLock { $0 }
         guard last.version != version || now.duration(since: last.at) >= Self.readingInterval else { return }
@@ -87,8 +87,8 @@ package final class RegisterWatch: Sendable {
                     "the register was changed: a device was revoked or blocked",
                     metadata: [LogKey.device: "\(device)"])
             }
-            self.last.withLock { $0 = Look(version: version, at: now, entries: entries, revoked: Set(revoked)) }
-            mailboxes.registerWasRead()
+            self.last.withLock { $0 = Poll(version: version, at: now, entries: entries, revoked: Set(revoked)) }
+            mailboxes.handleRegisterRead()
         } catch {
             logger.warning("the register could not be read", metadata: [LogKey.error: "\(error)"])
         }

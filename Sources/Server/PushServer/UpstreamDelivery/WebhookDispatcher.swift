@@ -77,7 +77,7 @@ package struct WebhookDispatcher: Sendable {
                 if let next = try await next(webhook, &schedule) {
                     let outcome = await deliver(next, webhook: webhook, address: address)
                     if outcome == .taken { _ = try await store.takeMessage(next.number, at: clock()) }
-                    schedule.ended(next, outcome, at: clock(), spread: .random(in: 0...1))
+                    schedule.recordOutcome(outcome, of: next, at: clock(), spread: .random(in: 0...1))
                     continue
                 }
             } catch {

@@ -47,7 +47,7 @@ struct WebhookSchedule: Sendable {
     /// Records the outcome of a message.
     ///
     /// - Parameter spread: A random number `0 ... 1`, so that webhooks are not retried at the same time.
-    mutating func ended(_ waiting: WaitingMessage, _ outcome: Outcome, at now: Timestamp, spread: Double) {
+    mutating func recordOutcome(_ outcome: Outcome, of waiting: WaitingMessage, at now: Timestamp, spread: Double) {
         let device = waiting.message.device
         switch outcome {
         case .taken:

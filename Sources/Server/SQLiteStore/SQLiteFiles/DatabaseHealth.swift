@@ -68,8 +68,8 @@ package final class DatabaseHealth: Sendable {
         return fault ?? error
     }
 
-    /// Returns once there is a fault, or the task is cancelled.
-    package func faulted() async {
+    /// Suspends until there is a fault, or the task is cancelled.
+    package func waitForFault() async {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
         let isFaulty = state.withLock { state in
             if state.fault == nil { state.waiting.append(continuation) }

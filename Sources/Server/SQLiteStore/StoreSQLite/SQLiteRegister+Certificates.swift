@@ -140,7 +140,7 @@ extension SQLiteRegister: TeamRegister {
     }
 
     /// Sets the given properties of an app.
-    package func setApp(
+    package func updateApp(
         topic: Topic, name: String?, isPushEnabled: Bool?, policy: MailboxPolicy?
     ) async throws -> RegisteredApp? {
         try await changeRegister { database in

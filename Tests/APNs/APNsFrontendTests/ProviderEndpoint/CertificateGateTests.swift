@@ -119,9 +119,9 @@ import Testing
 
     @Test func `an app without the capability of push takes none`() async throws {
         let (world, der) = try await world()
-        _ = try await world.store.setApp(topic: topic, name: nil, isPushEnabled: false)
+        _ = try await world.store.updateApp(topic: topic, name: nil, isPushEnabled: false)
         #expect(try await reason(world, der) == .topicDisallowed)
-        _ = try await world.store.setApp(topic: topic, name: nil, isPushEnabled: true)
+        _ = try await world.store.updateApp(topic: topic, name: nil, isPushEnabled: true)
         #expect(try await reason(world, der) == nil)
     }
 }

@@ -164,7 +164,7 @@ struct NearlyRight: Sendable, CustomTestStringConvertible {
         (#"{"\u0061ps":{}}"#, .alert, false), ("{}", .mdm, false), ("{", .alert, false),
     ])
     func `the timeline is told of a payload without aps`(payload: String, type: PushType, isNoted: Bool) {
-        let note = PayloadDiagnosis.note(on: JSONScanner.survey(ofObject: Array(payload.utf8)), pushType: type)
+        let note = PayloadDiagnosis.note(on: JSONScanner.scan(ofObject: Array(payload.utf8)), pushType: type)
         #expect((note != nil) == isNoted)
     }
 

@@ -67,11 +67,14 @@ import Testing
             try $0.perform(
                 .channel(.topic(request: 2, name: "news", joins: true)), from: app, connection: connection, context: $1)
         }
-        #expect(world.effects { engine, _ in engine.topicWished(waiter: 1, fault: nil) }.links == [.topicsCommitted])
-        let wish = TopicWish(sequence: 1, app: app, topic: "news", joins: true)
-        let effects = world.effects { engine, _ in engine.topicAnswered(wish, code: nil) }
+        #expect(
+            world.effects { engine, _ in engine.topicChangeRequested(waiter: 1, fault: nil) }.links == [
+                .topicsCommitted
+            ])
+        let request = TopicChangeRequest(sequence: 1, app: app, topic: "news", joins: true)
+        let effects = world.effects { engine, _ in engine.topicAnswered(request, code: nil) }
         #expect(effects.said == [.channel(.accepted(request: 2))])
-        #expect(world.effects { engine, _ in engine.topicAnswered(wish, code: nil) }.said.isEmpty)
+        #expect(world.effects { engine, _ in engine.topicAnswered(request, code: nil) }.said.isEmpty)
     }
 
     @Test func `an app is removed when its manifest is missing at two looks`() {

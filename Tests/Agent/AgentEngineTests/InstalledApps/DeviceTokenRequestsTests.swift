@@ -7,7 +7,7 @@ import Testing
         #expect(tokens.ask(1, known: "t", hasServer: false) == .known("t"))
         #expect(tokens.end(9) == [])
         #expect(tokens.ask(2, known: "t", hasServer: true) == .waitsForEnd)
-        #expect(tokens.ended() == DeviceTokenRequests.End(requests: [9], isTokenWanted: true))
+        #expect(tokens.completeEndRequests() == DeviceTokenRequests.End(requests: [9], isTokenWanted: true))
         #expect(tokens.ask(3, known: "t", hasServer: true) == .known("t"))
     }
 
@@ -16,13 +16,14 @@ import Testing
     {
         var tokens = DeviceTokenRequests()
         #expect(tokens.end(1) == [] && tokens.isEnding)
-        #expect(tokens.notEnded(isRefused: false) == DeviceTokenRequests.End(requests: [1], isTokenWanted: false))
+        #expect(
+            tokens.failEndRequests(isRefused: false) == DeviceTokenRequests.End(requests: [1], isTokenWanted: false))
         #expect(!tokens.isEnding)
         #expect(tokens.ask(2, known: "t", hasServer: true) == .waits)
-        #expect(tokens.notEnded(isRefused: false) == DeviceTokenRequests.End(requests: [], isTokenWanted: false))
+        #expect(tokens.failEndRequests(isRefused: false) == DeviceTokenRequests.End(requests: [], isTokenWanted: false))
         #expect(tokens.received("t") == [2])
         #expect(tokens.end(3) == [])
-        #expect(tokens.notEnded(isRefused: true).requests == [3])
+        #expect(tokens.failEndRequests(isRefused: true).requests == [3])
         #expect(tokens.ask(4, known: "t", hasServer: true) == .known("t"))
     }
 
@@ -31,7 +32,7 @@ import Testing
         for request in 1...DeviceTokenRequests.limit { #expect(tokens.end(Int64(request)) != nil) }
         #expect(tokens.end(65) == nil)
         tokens.disconnected()
-        #expect(tokens.ended().requests.isEmpty)
+        #expect(tokens.completeEndRequests().requests.isEmpty)
     }
 
     @Test func `each request is answered once, and no more wait than may`() {

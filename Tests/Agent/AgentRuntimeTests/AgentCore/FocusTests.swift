@@ -12,7 +12,7 @@ import Testing
 @testable import AgentRuntime
 
 /// A screen whose windows the test plays.
-final class FakeFocus: FocusSource {
+final class FakeFocus: WindowFocusSource {
     let stops = Mutex(0)
     /// Who started whom.
     let parents: [Int32: Int32] = [20: 19, 19: 7, 30: 29]

@@ -152,7 +152,7 @@ import Testing
     @Test func `an app that ended its registration is not registered since that could not be read`() async throws {
         let (harness, _) = try await returningApp("registration")
         let agent = try #require(harness.agent.withLock { $0 })
-        #expect(await agent.link?.registrations.wish(of: Self.other) == nil)
+        #expect(await agent.link?.registrations.requestedChange(of: Self.other) == nil)
         let store = await agent.store
         #expect(try store.read { try $0.registration(app: Self.other, environment: .sandbox) } == .ended)
         try await harness.stop()

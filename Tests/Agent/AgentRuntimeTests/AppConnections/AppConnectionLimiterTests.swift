@@ -14,11 +14,11 @@ struct AppConnectionLimiterTests {
         let all = [first, second, third, fourth]
         for channel in all { try channel.connect(to: SocketAddress(unixDomainSocketPath: "/x")).wait() }
         #expect(limiter.enter(first) && limiter.enter(second))
-        limiter.spoke(first)
+        limiter.markActive(first)
         #expect(limiter.enter(third))
         #expect(all.map(\.isActive) == [true, false, true, true])
         limiter.leave(second)
-        limiter.spoke(third)
+        limiter.markActive(third)
         #expect(!limiter.enter(fourth))
         limiter.leave(first)
         #expect(limiter.enter(fourth))

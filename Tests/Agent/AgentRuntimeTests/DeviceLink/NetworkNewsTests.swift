@@ -18,7 +18,7 @@ struct NetworkNewsTests {
     /// Of each of the news, one after the other, whether they are a return.
     private func returns(_ news: [[UInt8]]) -> [Bool] {
         var reader = NetworkNews()
-        return news.map { reader.tellsReturn($0) }
+        return news.map { reader.indicatesNetworkReturn($0) }
     }
 
     @Test func `an address or a route that leads elsewhere is a return`() {

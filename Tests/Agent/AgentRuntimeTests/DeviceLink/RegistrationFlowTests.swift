@@ -15,13 +15,15 @@ struct RegistrationFlowTests {
     }
 
     /// A flow whose installed app wants this and has been asked for.
-    private func asked(_ wish: RegistrationFlow.Wish) throws -> (RegistrationFlow, RegistrationFlow.Request) {
+    private func asked(_ change: RegistrationFlow.RequestedChange) throws -> (
+        RegistrationFlow, RegistrationFlow.Request
+    ) {
         var flow = RegistrationFlow()
         flow.install(app, team: Self.team)
-        flow.want(wish, for: app)
+        flow.setRequestedChange(change, for: app)
         flow.beginRound()
         let request = try #require(next(&flow))
-        #expect(request.wish == wish)
+        #expect(request.change == change)
         return (flow, request)
     }
 
@@ -29,7 +31,7 @@ struct RegistrationFlowTests {
         var flow = RegistrationFlow()
         for name: BundleID in ["c", "a", "b"] {
             flow.install(name, team: Self.team)
-            flow.want(.token, for: name)
+            flow.setRequestedChange(.token, for: name)
         }
         flow.beginRound()
         var names: [BundleID] = []
@@ -47,44 +49,44 @@ struct RegistrationFlowTests {
         #expect(next(&flow)?.team.rawValue == "TEAM000002")
     }
 
-    @Test(arguments: [RegistrationFlow.Wish.token, .end])
-    func `an answer to what is wanted settles it`(wish: RegistrationFlow.Wish) throws {
-        var (flow, request) = try asked(wish)
-        #expect(flow.record(of: request) == (wish == .token ? .token : .ended))
+    @Test(arguments: [RegistrationFlow.RequestedChange.token, .end])
+    func `an answer to what is wanted settles it`(change: RegistrationFlow.RequestedChange) throws {
+        var (flow, request) = try asked(change)
+        #expect(flow.record(of: request) == (change == .token ? .token : .ended))
         #expect(flow.settle(request) == true)
-        #expect(flow.wish(of: app) == nil)
+        #expect(flow.requestedChange(of: app) == nil)
         flow.beginRound()
         #expect(next(&flow) == nil)
     }
 
-    @Test(arguments: [(RegistrationFlow.Wish.token, RegistrationFlow.Wish.end), (.end, .token)])
+    @Test(arguments: [(RegistrationFlow.RequestedChange.token, RegistrationFlow.RequestedChange.end), (.end, .token)])
     func `an answer to what was wanted before is stored and settles nothing`(
-        asked wish: RegistrationFlow.Wish, wanted: RegistrationFlow.Wish
+        asked change: RegistrationFlow.RequestedChange, wanted: RegistrationFlow.RequestedChange
     ) throws {
-        var (flow, request) = try asked(wish)
-        flow.want(wanted, for: app)
-        #expect(flow.record(of: request) == (wish == .token ? .token : .ended))
+        var (flow, request) = try asked(change)
+        flow.setRequestedChange(wanted, for: app)
+        #expect(flow.record(of: request) == (change == .token ? .token : .ended))
         #expect(flow.settle(request) == false)
         flow.beginRound()
-        #expect(next(&flow)?.wish == wanted)
+        #expect(next(&flow)?.change == wanted)
     }
 
     @Test func `an app that is gone wants no token any more, and its own ends`() {
         var flow = RegistrationFlow()
         flow.install(app, team: Self.team)
-        flow.want(.token, for: app)
+        flow.setRequestedChange(.token, for: app)
         flow.remove(app)
         flow.beginRound()
         let request = next(&flow, registered: [app: Self.team])
-        #expect(request == .init(app: app, team: Self.team, wish: .end, isInstalled: false))
+        #expect(request == .init(app: app, team: Self.team, change: .end, isInstalled: false))
     }
 
     @Test func `nothing is asked for an app that is gone and has no token`() {
         var flow = RegistrationFlow()
-        flow.want(.end, for: app)
+        flow.setRequestedChange(.end, for: app)
         flow.beginRound()
         #expect(next(&flow) == nil)
-        #expect(flow.wish(of: app) == nil)
+        #expect(flow.requestedChange(of: app) == nil)
     }
 
     @Test func `a token that comes for an app that is gone meanwhile is kept until it has ended`() throws {
@@ -94,34 +96,34 @@ struct RegistrationFlowTests {
         #expect(flow.settle(request) == false)
         flow.beginRound()
         let end = try #require(next(&flow, registered: [app: Self.team]))
-        #expect(end.wish == .end)
+        #expect(end.change == .end)
         #expect(flow.record(of: end) == .nothing)
         #expect(flow.settle(end) == true)
     }
 
     @Test func `an end that was asked for an app that is there again leaves it without a token, not ended`() throws {
         var flow = RegistrationFlow()
-        flow.want(.end, for: app)
+        flow.setRequestedChange(.end, for: app)
         flow.beginRound()
         let end = try #require(next(&flow, registered: [app: Self.team]))
         flow.install(app, team: Self.team)
-        flow.want(.token, for: app)
+        flow.setRequestedChange(.token, for: app)
         #expect(flow.record(of: end) == .nothing)
         #expect(flow.settle(end) == false)
         flow.beginRound()
-        #expect(next(&flow)?.wish == .token)
+        #expect(next(&flow)?.change == .token)
     }
 
     @Test func `what the server refuses an installed app changes nothing that is stored`() throws {
-        for wish in [RegistrationFlow.Wish.token, .end] {
-            let (flow, request) = try asked(wish)
+        for change in [RegistrationFlow.RequestedChange.token, .end] {
+            let (flow, request) = try asked(change)
             #expect(flow.recordOfRefusal(of: request) == nil)
         }
     }
 
     @Test func `an end that the server refuses for an app that is gone is forgotten`() throws {
         var flow = RegistrationFlow()
-        flow.want(.end, for: app)
+        flow.setRequestedChange(.end, for: app)
         flow.beginRound()
         let end = try #require(next(&flow, registered: [app: Self.team]))
         #expect(flow.recordOfRefusal(of: end) == .nothing)

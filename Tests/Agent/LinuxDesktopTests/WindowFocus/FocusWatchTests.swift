@@ -12,7 +12,7 @@ struct FocusWatchTests {
     @Test func `after the root window was called active the next one is seen all the same`() async throws {
         let screen = try VirtualScreen()
         let window = try screen.openWindow(process: 4711)
-        let focus = try #require(WindowFocus(environment: ["DISPLAY": screen.display]))
+        let focus = try #require(X11WindowFocusSource(environment: ["DISPLAY": screen.display]))
         let (events, continuation) = AsyncStream.makeStream(of: FocusEvent.self)
         focus.start { continuation.yield($0) }
         var focused = events.makeAsyncIterator()

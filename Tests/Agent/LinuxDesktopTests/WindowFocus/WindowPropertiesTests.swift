@@ -30,12 +30,12 @@ struct WindowPropertiesTests {
     @Test func `this machine has a name`() { #expect(!WindowProperties.host.isEmpty) }
 
     @Test func `a screen is where the environment says, else there is none`() {
-        #expect(WindowFocus(environment: [:]) == nil)
-        #expect(WindowFocus(environment: ["DISPLAY": ""]) == nil)
+        #expect(X11WindowFocusSource(environment: [:]) == nil)
+        #expect(X11WindowFocusSource(environment: ["DISPLAY": ""]) == nil)
     }
 
     @Test(.timeLimit(.minutes(5))) func `a screen that cannot be reached has ended`() async throws {
-        let focus = try #require(WindowFocus(environment: ["DISPLAY": "unix:/nonexistent/screen"]))
+        let focus = try #require(X11WindowFocusSource(environment: ["DISPLAY": "unix:/nonexistent/screen"]))
         let (events, continuation) = AsyncStream.makeStream(of: String.self)
         focus.start { continuation.yield("\($0)") }
         let first = await events.first { _ in true }

@@ -4,7 +4,7 @@ import NIOEmbedded
 import Testing
 
 /// Notes what a handler tells its peer, and answers pings twice.
-private final class NotingPeer: MCSChannelPeer {
+private final class NotingPeer: MCSChannelDelegate {
     var maximumSize: Int { MCSFrame.defaultMaximumSize }
     var wantsRead = true
     var deadline: Int64?

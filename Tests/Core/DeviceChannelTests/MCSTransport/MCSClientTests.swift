@@ -16,7 +16,7 @@ private final class Ending: MCSClientDelegate {
     func confirmed(_ connection: MCSClientConnection, _ ids: [NotificationID]) {}
     func upstreamConfirmed(_ connection: MCSClientConnection, _ persistentIDs: [String]) {}
     func upstreamNotSent(_ connection: MCSClientConnection, persistentID: String) {}
-    func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String) {}
+    func didDropStanza(_ connection: MCSClientConnection, persistentID: String, reason: String) {}
     func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason) { stream.continuation.yield(reason) }
 }
 

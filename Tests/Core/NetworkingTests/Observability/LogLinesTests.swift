@@ -18,7 +18,7 @@ private final class Written: Sendable {
 
     @Test func `no text of others makes a line of its own, wherever it stands`() {
         let written = Written()
-        var logger = Logger(label: "test") { LogBeginning.handler(label: $0, level: .trace, to: written.stream) }
+        var logger = Logger(label: "test") { LogSetup.handler(label: $0, level: .trace, to: written.stream) }
         struct Failure: Error, CustomStringConvertible { var description: String }
         logger[metadataKey: "kept"] = "\(hostile)"
         logger.info("\(hostile)")

@@ -20,7 +20,7 @@ import Testing
         #expect(dials(&dialling, at: 0) == ["peer of 1"])
         #expect(dials(&dialling, at: 0) == [])
         dialling.vanished("1")
-        dialling.ended("peer of 1", at: 0)
+        dialling.recordEnd(of: "peer of 1", at: 0)
         #expect(dials(&dialling, at: 90_000) == [])
     }
 
@@ -31,14 +31,14 @@ import Testing
         var now: Timestamp = 0
         for pause: Int64 in [2000, 4000, 8000, 16_000, 32_000, 60_000, 60_000] {
             #expect(dials(&dialling, at: now) == ["peer of 1"])
-            dialling.ended("peer of 1", at: now)
+            dialling.recordEnd(of: "peer of 1", at: now)
             #expect(dialling.deadline(after: now) == now + pause)
             #expect(dials(&dialling, at: now + pause - 1) == [])
             now += pause
         }
         #expect(dials(&dialling, at: now) == ["peer of 1"])
         dialling.succeeded("peer of 1")
-        dialling.ended("peer of 1", at: now)
+        dialling.recordEnd(of: "peer of 1", at: now)
         #expect(dialling.deadline(after: now) == now + 2000)
     }
 
@@ -74,14 +74,14 @@ import Testing
         for round: Timestamp in [0, 2000] {
             for address in ["fd00::7", "fe80::7", "10.0.0.7"] {
                 #expect(dial(at: round) == [address] && dial(at: round) == [])
-                dialling.ended("peer", at: round)
+                dialling.recordEnd(of: "peer", at: round)
             }
             #expect(dial(at: round) == [])
         }
         #expect(dial(at: 6000) == ["fd00::7"])
         // After a connection that was of use there is the first pause.
         dialling.succeeded("peer")
-        dialling.ended("peer", at: 6000)
+        dialling.recordEnd(of: "peer", at: 6000)
         #expect(dial(at: 7999) == [] && dial(at: 8000) == ["fd00::7"])
     }
 
@@ -91,12 +91,12 @@ import Testing
         dialling.appeared(sighting("1"))
         dialling.recognised("peer of 1", salt: [1])
         #expect(dials(&dialling, at: 0) == ["peer of 1"])
-        dialling.ended("peer of 1", at: 0)
+        dialling.recordEnd(of: "peer of 1", at: 0)
         dialling.recognised("peer of 1", salt: [1])
         #expect(dials(&dialling, at: 1) == [])
         dialling.recognised("peer of 1", salt: [2])
         #expect(dials(&dialling, at: 1) == ["peer of 1"])
-        dialling.ended("peer of 1", at: 1)
+        dialling.recordEnd(of: "peer of 1", at: 1)
         dialling.recognised("peer of 1", salt: [1])
         #expect(dials(&dialling, at: 2) == [])
     }

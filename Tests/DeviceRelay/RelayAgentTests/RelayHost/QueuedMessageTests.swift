@@ -97,7 +97,7 @@ import Testing
         #expect(answers(sent).isEmpty)
         #expect(answers(host.received(.queuedMessageKept(id), at: 1)).map(\.status) == [.success])
         // Whoever told it may go; it waits all the same.
-        #expect(!host.ended(1, at: 2).contains { if case .send = $0 { true } else { false } })
+        #expect(!host.removeClient(1, at: 2).contains { if case .send = $0 { true } else { false } })
         #expect(life(of: id) == [.life(request: 8, .sent, nil)])
         let outcome = try RelayContent.outcome(command: id, RelayOutcome(.denied)).encoded()
         let route = RelayRoute(peer: "9", id: UUID(), deadline: nil, body: outcome)
@@ -204,7 +204,7 @@ import Testing
             guard !asked(came).isEmpty else { break }
             tries += 1
             #expect(came.contains(.keepAttempt(attempt)))
-            came = host.ended(last, at: 0)
+            came = host.removeClient(last, at: 0)
             let services = [RelayService(name: "s", access: .sameUser)]
             came += ask(
                 .publish(request: 1, services: services, schemes: [], attributes: [:]), client: next, app: "x")
@@ -243,7 +243,7 @@ import Testing
     mutating func starting() throws {
         connect(presence: .online)
         publish()
-        _ = host.ended(2, at: 0)
+        _ = host.removeClient(2, at: 0)
         let ids = (0..<3).map { _ in UUID() }
         let came = try ids.flatMap { try arrive($0) }
         #expect(came.filter { $0 == .start(app: "x") }.count == 1)
@@ -272,14 +272,14 @@ import Testing
         let id = UUID()
         #expect(asked(try arrive(id)).count == 1)
         for (last, client) in [(2, 3), (3, 4)] as [(ClientNumber, ClientNumber)] {
-            #expect(kept(host.ended(last, at: 0)).isEmpty)
+            #expect(kept(host.removeClient(last, at: 0)).isEmpty)
             let begun = host.take(
                 .publish(
                     request: 1, services: [RelayService(name: "s", access: .sameUser)], schemes: [], attributes: [:]),
                 from: client, app: "x", name: "A", isTerminal: false, at: 0)
             #expect(asked(begun).map(\.id) == [id])
         }
-        #expect(kept(host.ended(4, at: 0)).map(\.status) == [.outcomeUnknown])
+        #expect(kept(host.removeClient(4, at: 0)).map(\.status) == [.outcomeUnknown])
     }
 
     @Test("While too much is under way here a queued message waits for its turn; it does not end")

@@ -168,11 +168,11 @@ import Testing
     @Test("The end of either app is told to the other")
     mutating func ends() {
         begin()
-        follow(hosts[0].ended(1, at: 0), 0)
+        follow(hosts[0].removeClient(1, at: 0), 0)
         #expect(steps(1) == [.lost])
         var other = Self()
         other.begin()
-        other.follow(other.hosts[1].ended(1, at: 0), 1)
+        other.follow(other.hosts[1].removeClient(1, at: 0), 1)
         #expect(other.outcome == .outcomeUnknown)
         #expect(other.hosts[0].streams.apps.isEmpty)
     }

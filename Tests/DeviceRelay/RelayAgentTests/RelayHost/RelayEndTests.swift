@@ -160,7 +160,7 @@ import Testing
         ask(.publish(request: 1, services: [], schemes: ["todo"], attributes: [:]))
         let launch = RelayLaunch(uri: uri, app: "a.b", caller: "c")
         #expect(try opened(launch).ends == [.protocolUnavailable])
-        _ = host.ended(1, at: 0)
+        _ = host.removeClient(1, at: 0)
         #expect(try opened(launch).ends == [.protocolUnavailable])
         // Another app may be one that the session bus starts.
         let other = try opened(RelayLaunch(uri: uri, app: "b.b", caller: "c"))
@@ -184,13 +184,13 @@ import Testing
     mutating func web() throws {
         connect()
         ask(.publish(request: 1, services: [], schemes: ["http", "todo"], attributes: [:]))
-        _ = host.ended(1, at: 0)
+        _ = host.removeClient(1, at: 0)
         let page = "http://example.org/"
         let unnamed = try opened(RelayLaunch(uri: page, caller: "c"))
         #expect(unnamed.opens == [page] && unnamed.starts.isEmpty)
         #expect(try opened(RelayLaunch(uri: "todo:1", caller: "c")).starts == ["a.b"])
         ask(.publish(request: 1, services: [], schemes: ["http", "todo"], attributes: [:]))
-        _ = host.ended(1, at: 0)
+        _ = host.removeClient(1, at: 0)
         #expect(try opened(RelayLaunch(uri: page, app: "a.b", caller: "c")).starts == ["a.b"])
     }
 }

@@ -89,7 +89,7 @@ import Testing
         let launch = RelayContent.launch(RelayLaunch(uri: "todo:1", caller: "c"))
         #expect(try asked(call) == [8])
         #expect(try asked(launch) == [8])
-        _ = host.ended(8, at: 0)
+        _ = host.removeClient(8, at: 0)
         #expect(try asked(call) == [7])
         let away = host.received(.removed(revision: 2, device: "9"), at: 0)
         #expect(away.contains(.tell(7, .removed(device: "9"))))

@@ -194,7 +194,7 @@ import Testing
         #expect(hosts[1].connections[second] != nil && hosts[0].connections[second] == nil)
         switch way {
         case 0: say(.cancel(request: 8, id: second), 0)
-        case 1: follow(hosts[0].ended(1, at: now), 0)
+        case 1: follow(hosts[0].removeClient(1, at: now), 0)
         default:
             now = 5_000
             follow(hosts[0].due(at: now), 0)

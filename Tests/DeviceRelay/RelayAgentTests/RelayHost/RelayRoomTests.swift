@@ -95,7 +95,7 @@ import Testing
     mutating func endOfAnApp() throws {
         connect()
         for id in ids.prefix(100) { _ = call(id) }
-        let ended = host.ended(1, at: 1)
+        let ended = host.removeClient(1, at: 1)
         // The 64 that had left are taken back there.
         #expect(sent(ended).count == 64)
         #expect(host.departures.isEmpty)

@@ -287,7 +287,7 @@ import Testing
     private mutating func offerAndEnd() {
         connect()
         _ = host.take(Self.offer, from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
-        _ = host.ended(1, at: 0)
+        _ = host.removeClient(1, at: 0)
     }
 
     @Test("An app that had offered a service is started for a call, once, and asked when it offers it again")
@@ -300,7 +300,7 @@ import Testing
         #expect(!(try arrive(content, deadline: 100_000)).contains(.start(app: "a.b")))
         let woken = host.take(Self.offer, from: 2, app: "a.b", name: "A", isTerminal: false, at: 5)
         #expect(woken.filter { if case .tell(2, .asked) = $0 { true } else { false } }.count == 2)
-        _ = host.ended(2, at: 6)
+        _ = host.removeClient(2, at: 6)
         _ = try arrive(content, deadline: 100_000, at: 10)
         let late = try said(host.due(at: 20_010))
         #expect(
@@ -314,7 +314,7 @@ import Testing
         let offer = RelayRequest.publish(
             request: 1, services: [RelayService(name: "s", access: .granted)], schemes: [], attributes: [:])
         _ = host.take(offer, from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
-        _ = host.ended(1, at: 0)
+        _ = host.removeClient(1, at: 0)
         func isAsked(_ directives: [Host.Directive]) -> Bool {
             directives.contains { if case .tell(2, .asked) = $0 { true } else { false } }
         }
@@ -367,13 +367,13 @@ import Testing
     mutating func wakingForALaunch(_ app: String?) throws {
         connect()
         _ = host.take(Self.publish(["todo"]), from: 1, app: "a.b", name: "A", isTerminal: false, at: 0)
-        _ = host.ended(1, at: 0)
+        _ = host.removeClient(1, at: 0)
         #expect(host.describedDevice.apps.first { $0.id == "a.b" }?.presence == .wakeable)
         let parked = try arrive(Self.launch("todo:1", app: app), deadline: 100_000)
         #expect(parked.contains(.start(app: "a.b")))
         let woken = host.take(Self.publish(["todo"]), from: 2, app: "a.b", name: "A", isTerminal: false, at: 5)
         #expect(woken.contains { if case .tell(2, .launch) = $0 { true } else { false } })
-        _ = host.ended(2, at: 6)
+        _ = host.removeClient(2, at: 6)
         _ = try arrive(Self.launch("todo:1", app: app), deadline: 100_000, at: 10)
         let late = host.due(at: 20_010)
         #expect(late.contains { if case .open(_, "https://example.org/", nil) = $0 { true } else { false } })
@@ -396,7 +396,7 @@ import Testing
         #expect(asked(try arrive(Self.launch("todo:1", preferred: ["x.x", "c.c", "b.b"]))) == 3)
         #expect(asked(try arrive(Self.launch("todo:1", preferred: ["b.b", "c.c"]))) == 2)
         #expect(asked(try arrive(Self.launch("todo:1", preferred: ["x.x"]))) == 1)
-        _ = host.ended(3, at: 0)
+        _ = host.removeClient(3, at: 0)
         let parked = try arrive(Self.launch("todo:1", preferred: ["c.c", "b.b"]), deadline: 100_000)
         #expect(asked(parked) == nil && parked.contains(.start(app: "c.c")))
     }

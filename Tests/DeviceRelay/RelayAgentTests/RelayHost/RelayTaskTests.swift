@@ -108,7 +108,7 @@ import Testing
             .command(
                 request: 1, id: id, device: "9", deadline: 500, waits: waits,
                 .call(app: "x", service: "s", message: [:])))
-        let ended = host.ended(1, at: 1)
+        let ended = host.removeClient(1, at: 1)
         let sent = ended.compactMap { if case .send(.route(let route)) = $0 { route } else { nil } }
         #expect(try sent.map { try RelayContent($0.body) } == [.cancel(command: id)])
         #expect(ended.contains(.send(.withdraw(device: "9", id: id))) == waits)

@@ -34,11 +34,11 @@ import Testing
         #expect(writes(flow.read([Self.queuedMessage(4)], isAll: true, for: here)).isEmpty)
         #expect(writes(flow.written(true, to: here)) == [2])
         #expect(flow.written(false, to: here).isEmpty)
-        #expect(writes(flow.again(here)) == [2])
+        #expect(writes(flow.retryWrites(for: here)) == [2])
         #expect(writes(flow.written(true, to: here)) == [3])
         #expect(writes(flow.written(true, to: here)) == [4])
         #expect(flow.isUnderWay(queuedMessages[0].key, to: "2"))
-        #expect(flow.ended(queuedMessages[0].key, for: "2").isEmpty)
+        #expect(flow.removeMessage(queuedMessages[0].key, for: "2").isEmpty)
         #expect(!flow.isUnderWay(queuedMessages[0].key, to: "2"))
     }
 
@@ -48,8 +48,8 @@ import Testing
         _ = flow.begin(here, Self.account)
         let queuedMessages = (1...4).map { Self.queuedMessage($0) }
         #expect(writes(flow.read(queuedMessages, isAll: true, for: here)) == [1])
-        #expect(flow.ended(queuedMessages[1].key, for: "2").isEmpty)
-        #expect(flow.ended(queuedMessages[3].key, for: "3").isEmpty)
+        #expect(flow.removeMessage(queuedMessages[1].key, for: "2").isEmpty)
+        #expect(flow.removeMessage(queuedMessages[3].key, for: "3").isEmpty)
         #expect(writes(flow.written(true, to: here)) == [3])
         #expect(writes(flow.written(true, to: here)) == [4])
     }
@@ -75,7 +75,9 @@ import Testing
         #expect(writes(steps).count == queuedMessages.count)
         #expect(reads(steps).isEmpty)
         var read: [Int64] = []
-        for queuedMessage in queuedMessages where read.isEmpty { read = reads(flow.ended(queuedMessage.key, for: "2")) }
+        for queuedMessage in queuedMessages where read.isEmpty {
+            read = reads(flow.removeMessage(queuedMessage.key, for: "2"))
+        }
         #expect(read == [queuedMessages.last?.number])
     }
 

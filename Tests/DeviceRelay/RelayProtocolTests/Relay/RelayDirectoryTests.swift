@@ -185,7 +185,7 @@ import Testing
         join("c")
         _ = directory.due(at: 1_000)
         #expect(
-            told(Self.session("a"), directory.goodbye(Self.session("b"))).map {
+            told(Self.session("a"), directory.leaveAccount(Self.session("b"))).map {
                 if case .removed(_, "b") = $0 { true } else { false }
             }
                 == [true])

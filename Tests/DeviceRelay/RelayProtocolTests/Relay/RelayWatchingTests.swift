@@ -63,7 +63,7 @@ import Testing
         #expect(devices(back["d5"])?.allSatisfy { $0.apps.count == 32 } == true)
         _ = directory.closed(RelaySession(device: "d5", epoch: 2), at: 102_000)
         try hello(Self.device("d6", apps: 32, text: "new"), at: 103_000)
-        _ = try follow(directory.goodbye(RelaySession(device: "d7", epoch: 1)))
+        _ = try follow(directory.leaveAccount(RelaySession(device: "d7", epoch: 1)))
         bytes = [:]
         let again = try hello(Self.device("d5", apps: 32), epoch: 3, at: 104_000)
         #expect(try #require(bytes["d5"]) < 8_000)
@@ -88,7 +88,7 @@ import Testing
         #expect(changes.since == nil && changes.devices.count == 2)
         for number in 0..<70 {
             try hello(Self.device("x\(number)"), at: 4000)
-            _ = try follow(directory.goodbye(RelaySession(device: "x\(number)", epoch: 1)))
+            _ = try follow(directory.leaveAccount(RelaySession(device: "x\(number)", epoch: 1)))
         }
         for (state, isAll) in [(changes.revision, true), (changes.revision + 140, false)] {
             let known = DirectoryRevision(epoch: changes.epoch, revision: state)
@@ -133,13 +133,13 @@ import Testing
     mutating func order() throws {
         for name in ["a", "b"] { try hello(Self.device(name), at: 0) }
         #expect(try hello(Self.device("c"), at: 1)["a"] == nil)
-        let before = try follow(directory.tellBefore("c", to: "a", by: RelaySession(device: "c", epoch: 1)))
+        let before = try follow(directory.pendingChanges(before: "c", to: "a", by: RelaySession(device: "c", epoch: 1)))
         guard case .changed(_, let device)? = before["a"]?.first else {
             Issue.record("it is told nothing")
             return
         }
         #expect(device.id == "c" && before.count == 1)
-        #expect(directory.tellBefore("c", to: "a", by: RelaySession(device: "c", epoch: 1)).isEmpty)
+        #expect(directory.pendingChanges(before: "c", to: "a", by: RelaySession(device: "c", epoch: 1)).isEmpty)
         #expect(try follow(directory.due(at: 100)).keys.sorted() == ["b"])
     }
 
@@ -231,7 +231,7 @@ import Testing
                 here[name] = nil
             case (1, let epoch?) where draw(4) == 0:
                 _ = told[name]?.outgoing(.goodbye)
-                show(try follow(directory.goodbye(RelaySession(device: name, epoch: epoch))))
+                show(try follow(directory.leaveAccount(RelaySession(device: name, epoch: epoch))))
                 here[name] = nil
             case (_, let epoch):
                 here[name] = epoch ?? number

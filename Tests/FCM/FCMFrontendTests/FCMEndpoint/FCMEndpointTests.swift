@@ -114,7 +114,7 @@ import Testing
     @Test func `an app without the capability is told apart`() async throws {
         let world = try await FCMWorld()
         let (token, _) = try await world.register(world.app)
-        _ = try await world.store.setApp(topic: world.app.topic, name: nil, isPushEnabled: false)
+        _ = try await world.store.updateApp(topic: world.app.topic, name: nil, isPushEnabled: false)
         let answer = try await world.send(#"{"token":"\#(token)"}"#)
         #expect(answer.status == 401 && answer.code == "THIRD_PARTY_AUTH_ERROR")
         #expect(world.acceptor.state.withLock { $0.refused.last?.topic } == "com.example.todo")

@@ -11,12 +11,12 @@ import Testing
     #expect(throws: StreamSlots.Refusal.teamFull) { try slots.take(for: first) }
     held += try (0..<4).map { _ in try slots.take(for: second) }
     #expect(throws: StreamSlots.Refusal.full) { try slots.take(for: TeamID(rawValue: "CCCCCCCCCC")) }
-    held[4].giveBack()
-    held[0].giveBack()
-    held[0].giveBack()
+    held[4].release()
+    held[0].release()
+    held[0].release()
     let again = try slots.take(for: first)
     #expect(throws: StreamSlots.Refusal.teamFull) { try slots.take(for: first) }
-    again.giveBack()
+    again.release()
 }
 
 @Test func `a refusal says which limit is reached and what would help`() throws {
@@ -26,7 +26,7 @@ import Testing
     let refusal = #expect(throws: ControlError.self) { try slots.slot(for: team) }
     #expect(refusal?.status == .tooManyRequests)
     #expect(refusal?.message == "the team has 1 streams open already; close one, or try again later")
-    slot.giveBack()
+    slot.release()
 }
 
 @Test func `a slot that nobody holds any more is free`() throws {

@@ -83,8 +83,8 @@ private final class CountedRegister: CertificateRegister {
     }
 
     /// The reason of a refusal; `nil` for a credential.
-    private func reason(_ knowledge: CertificateDirectory.Knowledge) -> APNsReason? {
-        switch knowledge {
+    private func reason(_ verdict: CertificateDirectory.CachedVerdict) -> APNsReason? {
+        switch verdict {
         case .credential: nil
         case .refused(let refusal, _): refusal.reason
         case .needsLookUp: .internalServerError
@@ -102,9 +102,9 @@ private final class CountedRegister: CertificateRegister {
     ) async throws {
         let certificate = try TestAuthority(now: clock.now).certificate(profile(environments), now: clock.now)
         add(certificate)
-        let knowledge = try await directory().find(certificate.der, in: environment)
-        #expect(reason(knowledge) == answer)
-        guard case .credential(let credential) = knowledge else { return }
+        let verdict = try await directory().find(certificate.der, in: environment)
+        #expect(reason(verdict) == answer)
+        guard case .credential(let credential) = verdict else { return }
         #expect(credential.team == team)
         #expect(credential.id == "CERT123456")
     }
@@ -168,9 +168,9 @@ private final class CountedRegister: CertificateRegister {
             Issue.record("the register has changed, and it was answered from memory")
             return
         }
-        let knowledge = try await directory.find(certificate.der, in: .sandbox)
-        #expect(reason(knowledge) == .badCertificate)
-        guard case .refused(_, let owner?) = knowledge else {
+        let verdict = try await directory.find(certificate.der, in: .sandbox)
+        #expect(reason(verdict) == .badCertificate)
+        guard case .refused(_, let owner?) = verdict else {
             Issue.record("the refusal does not say whose certificate it is")
             return
         }

@@ -38,7 +38,7 @@ final class RecordingDevice: MCSClientDelegate {
         state.change { $0.notSent.append(persistentID) }
     }
 
-    func passedOver(_ connection: MCSClientConnection, persistentID: String, reason: String) {}
+    func didDropStanza(_ connection: MCSClientConnection, persistentID: String, reason: String) {}
 
     func closed(_ connection: MCSClientConnection, _ reason: MCSClientCloseReason) {
         state.change { $0.closed = reason }

@@ -26,7 +26,7 @@ import Testing
         return device
     }
 
-    private static func replay(_ device: DeviceAudience, _ broadcasts: [Broadcast]) -> [Fanout.Turn] {
+    private static func replay(_ device: DeviceAudience, _ broadcasts: [Broadcast]) -> [Fanout.ReplayStep] {
         Fanout.replay(
             device, of: Dictionary(uniqueKeysWithValues: broadcasts.map { ($0.id, $0) }), isConnected: true, now: now)
     }

@@ -5,12 +5,12 @@ import Testing
 
 @Suite struct OtherNodesTests {
     private let begin = NIODeadline.uptimeNanoseconds(1_000_000_000_000)
-    private let both = NodeBeat(nodes: [0: .init(run: 1, isAlive: true), 1: .init(run: 1, isAlive: true)])
+    private let both = NodeHeartbeat(nodes: [0: .init(run: 1, isAlive: true), 1: .init(run: 1, isAlive: true)])
 
     /// Has the store answer at once to a question at some second.
-    private func hasGap(_ nodes: inout OtherNodes, at second: Int64, _ beat: NodeBeat? = nil) -> Bool {
+    private func hasGap(_ nodes: inout OtherNodes, at second: Int64, _ heartbeat: NodeHeartbeat? = nil) -> Bool {
         nodes.asking = begin + .seconds(second)
-        return nodes.receive(beat ?? both, at: begin + .seconds(second)).hasGap
+        return nodes.receive(heartbeat ?? both, at: begin + .seconds(second)).hasGap
     }
 
     @Test func `sessions are compared until the others know a new node, and again after a silence`() {

@@ -8,12 +8,12 @@ import Testing
     @Test func `whose subscriptions change is told until as many changes have ended as began`() throws {
         let (one, two) = (try #require(DeviceID(1)), try #require(DeviceID(2)))
         let changing = ChangingAudiences()
-        changing.began([one, two])
-        changing.began([one])
+        changing.beginChange(of: [one, two])
+        changing.beginChange(of: [one])
         #expect(changing.among([one, two]) == [one, two])
-        changing.ended([one, two])
+        changing.endChange(of: [one, two])
         #expect(changing.among([one, two]) == [one])
-        changing.ended([one])
+        changing.endChange(of: [one])
         #expect(changing.among([one, two]).isEmpty)
     }
 }

@@ -27,13 +27,13 @@ import Testing
 
     private func credentials() -> CredentialDirectory { CredentialDirectory(store: register, clock: clock.function) }
 
-    private func isCredential(_ knowledge: CredentialDirectory.Knowledge) -> Bool {
-        if case .credential = knowledge { return true }
+    private func isCredential(_ verdict: CredentialDirectory.CachedVerdict) -> Bool {
+        if case .credential = verdict { return true }
         return false
     }
 
-    private func isRefused(_ knowledge: CredentialDirectory.Knowledge) -> Bool {
-        if case .refused(let refusal, _) = knowledge { return refusal.reason == .invalidProviderToken }
+    private func isRefused(_ verdict: CredentialDirectory.CachedVerdict) -> Bool {
+        if case .refused(let refusal, _) = verdict { return refusal.reason == .invalidProviderToken }
         return false
     }
 

@@ -16,9 +16,9 @@ import Testing
             let watch = RegisterWatch(
                 store: server.store.base, credentials: credentials, apps: apps, mailboxes: server.service,
                 logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
-            await watch.look()
+            await watch.poll()
             #expect(try await server.store.base.revokeDevice(server.credentials.device, at: server.clock.now))
-            await watch.look()
+            await watch.poll()
             guard case .refused = await server.loginVerdict(RecordingConnection()) else {
                 Issue.record("a revoked device was let in")
                 return
@@ -43,15 +43,15 @@ import Testing
             let readings = Inbox<UInt64>()
             let watch = watch(server, readings)
             let begun = server.store.base.registerVersion
-            await watch.look()
-            await watch.look()
+            await watch.poll()
+            await watch.poll()
             server.clock.advance(milliseconds: 29_999)
-            await watch.look()
+            await watch.poll()
             server.clock.advance(milliseconds: 1)
-            await watch.look()
-            await watch.look()
+            await watch.poll()
+            await watch.poll()
             _ = try await server.store.base.revokeDevice(server.credentials.device, at: server.clock.now)
-            await watch.look()
+            await watch.poll()
             readings.finish()
             var read: [UInt64] = []
             while let version = await readings.next() { read.append(version) }

@@ -22,7 +22,7 @@ struct WebhookScheduleTests {
         var schedule = WebhookSchedule()
         let messages = [try waiting(1, device: 1), try waiting(2, device: 1)]
         #expect(schedule.next(of: messages, at: now) == messages[0])
-        schedule.ended(messages[0], .taken, at: now, spread: 0)
+        schedule.recordOutcome(.taken, of: messages[0], at: now, spread: 0)
         #expect(schedule.next(of: Array(messages.dropFirst()), at: now) == messages[1])
         #expect(schedule.rest(at: now) == nil)
     }
@@ -30,7 +30,7 @@ struct WebhookScheduleTests {
     @Test func `a message that is refused holds up its own device alone`() throws {
         var schedule = WebhookSchedule()
         let messages = [try waiting(1, device: 1), try waiting(2, device: 1), try waiting(3, device: 2)]
-        schedule.ended(messages[0], .refused, at: now, spread: 0.5)
+        schedule.recordOutcome(.refused, of: messages[0], at: now, spread: 0.5)
         #expect(schedule.next(of: messages, at: now) == messages[2])
         #expect(schedule.rest(at: now) == .seconds(1))
         #expect(schedule.next(of: messages, at: now + .seconds(1)) == messages[0])
@@ -43,7 +43,7 @@ struct WebhookScheduleTests {
         let message = try waiting(1, device: 1)
         var (at, rests): (Timestamp, [Duration]) = (now, [])
         for _ in 1...12 {
-            schedule.ended(message, .failed, at: at, spread: 0.5)
+            schedule.recordOutcome(.failed, of: message, at: at, spread: 0.5)
             #expect(schedule.next(of: [message], at: at) == nil)
             let rest = try #require(schedule.rest(at: at))
             rests.append(rest)
@@ -52,8 +52,8 @@ struct WebhookScheduleTests {
         }
         #expect(rests.prefix(9).map(\.components.seconds) == [1, 2, 4, 8, 16, 32, 64, 128, 256])
         #expect(rests.suffix(3) == [.seconds(300), .seconds(300), .seconds(300)])
-        schedule.ended(message, .taken, at: at, spread: 0)
-        schedule.ended(message, .failed, at: at, spread: 1)
+        schedule.recordOutcome(.taken, of: message, at: at, spread: 0)
+        schedule.recordOutcome(.failed, of: message, at: at, spread: 1)
         #expect(schedule.rest(at: at) == .milliseconds(1250))
     }
 

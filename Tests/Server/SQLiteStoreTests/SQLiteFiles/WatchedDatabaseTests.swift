@@ -28,7 +28,7 @@ import Testing
         let hub = try HubDatabase(path: files.path, health: notes.health(.hub, files.path))
         let records = try await hub.hubs()
         #expect(records.count == 10 && notes.count == 0)
-        let waiting = Task { await hub.health.faulted() }
+        let waiting = Task { await hub.health.waitForFault() }
         for _ in 0..<5 {
             await #expect(throws: DatabaseFault.self) { try await hub.keys(of: records[0].number) }
         }
@@ -60,7 +60,7 @@ import Testing
         await #expect(throws: DatabaseFault(.hub, path: "/nowhere/hub.sqlite", .missing)) { try await hub.hubs() }
         await #expect(throws: DatabaseFault.self) { try await hub.removeKey("a", of: 1) }
         #expect(throws: DatabaseFault.self) { try hub.openLists([1]) }
-        await hub.health.faulted()
+        await hub.health.waitForFault()
         try hub.close()
 
         let relayHealth = DatabaseHealth(.relay, path: "/nowhere/relay.sqlite")

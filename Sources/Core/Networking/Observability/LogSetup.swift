@@ -9,7 +9,7 @@ package enum LogFormat: String, Sendable, CaseIterable {
 }
 
 /// The setup of a program's log: all lines to standard error, from one level on.
-package enum LogBeginning {
+package enum LogSetup {
     /// Sets the process's log up. Call it once, before the first logger is made; a second call traps, as swift-log's
     /// own does.
     package static func bootstrap(level: Logger.Level, format: LogFormat = .text) {

@@ -5,7 +5,7 @@ import RelayProtocol
 /// Other users' devices, which call services that are open to anyone here, or whose services are called from here.
 ///
 /// The server alone vouches for such a device's key. A grant of the user to such a device is bound to that key. A value.
-struct OthersDevices {
+struct OtherUsersDevices {
     /// A request of a client.
     typealias Request = (client: ClientNumber, request: Int64)
 

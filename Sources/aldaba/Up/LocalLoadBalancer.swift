@@ -4,7 +4,7 @@ import NIOPosix
 import Synchronization
 
 /// The port in front of several servers: each connection is passed on to the next server that accepts it.
-final class UpFront: Sendable {
+final class LocalLoadBalancer: Sendable {
     private struct State {
         /// The servers' ports, by the names of their processes.
         var targets: [String: Int] = [:]
@@ -63,7 +63,7 @@ final class UpFront: Sendable {
                 switch result {
                 case .failure: self.connect(channel, targets.dropFirst())
                 case .success(let server):
-                    let pair = PassOn.pair()
+                    let pair = ProxyHandler.pair()
                     do {
                         try channel.pipeline.syncOperations.addHandler(pair.0)
                         try server.pipeline.syncOperations.addHandler(pair.1)
@@ -79,17 +79,17 @@ final class UpFront: Sendable {
 }
 
 /// Passes the bytes of one connection on to another: it reads when the other one can be written to. On one event loop.
-private final class PassOn: ChannelDuplexHandler {
+private final class ProxyHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    private weak var other: PassOn?
+    private weak var other: ProxyHandler?
     private var context: ChannelHandlerContext?
     private var wantsRead = false
 
-    static func pair() -> (PassOn, PassOn) {
-        let (first, second) = (PassOn(), PassOn())
+    static func pair() -> (ProxyHandler, ProxyHandler) {
+        let (first, second) = (ProxyHandler(), ProxyHandler())
         (first.other, second.other) = (second, first)
         return (first, second)
     }

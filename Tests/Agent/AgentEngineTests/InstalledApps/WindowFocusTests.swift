@@ -2,7 +2,7 @@ import AgentEngine
 import AgentProtocol
 import Testing
 
-@Suite struct AppFocusTests {
+@Suite struct WindowFocusTests {
     private var registry = AppRegistry()
 
     private mutating func install(_ id: BundleID, process: Int32, _ lifecycle: AppManifest.Lifecycle = .focus) {
@@ -26,9 +26,10 @@ import Testing
         install("shell", process: 1)
         install("editor", process: 2)
         registry.focus = .on([2, 1])
-        #expect(registry.followFocus(isScreenLocked: false).map(\.state) == [.background], "the editor was active")
+        #expect(
+            registry.followWindowFocus(isScreenLocked: false).map(\.state) == [.background], "the editor was active")
         #expect(registry.apps["editor"]?.isInFront == true && registry.apps["shell"]?.isInFront == false)
-        #expect(registry.followFocus(isScreenLocked: true).map(\.connection.process) == [2])
+        #expect(registry.followWindowFocus(isScreenLocked: true).map(\.connection.process) == [2])
         registry.focus = .unknown
         #expect(registry.stateByFocus(of: "editor", isScreenLocked: false) == nil)
     }

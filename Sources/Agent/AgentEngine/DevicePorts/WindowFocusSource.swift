@@ -1,5 +1,5 @@
 /// Reports which program's window has the focus; a port.
-package protocol FocusSource: Sendable {
+package protocol WindowFocusSource: Sendable {
     /// Starts reporting. Called once.
     ///
     /// - Parameter events: Called on a thread of the source's, first with the present state; must not block. Nothing
@@ -10,7 +10,7 @@ package protocol FocusSource: Sendable {
     func stop()
 }
 
-/// An event of a ``FocusSource``.
+/// An event of a ``WindowFocusSource``.
 package enum FocusEvent: Hashable, Sendable {
     /// A window of this process has the focus; `nil` where no window has it, or one whose process is not known.
     case focused(process: Int32?)

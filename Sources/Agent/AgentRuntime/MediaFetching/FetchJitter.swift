@@ -4,7 +4,7 @@ import AgentProtocol
 /// How long a device waits before it fetches, so that not all devices fetch at once.
 ///
 /// The sender sets the number of seconds over which devices spread; each draws its moment evenly within them.
-package enum FetchSpread {
+package enum FetchJitter {
     /// The delay of one device.
     ///
     /// - Parameters:

@@ -5,7 +5,7 @@ import Platform
 /// Reports which program's window has the focus on an X11 screen.
 ///
 /// Nothing is connected before ``start(events:)``; a screen that cannot be reached has ended.
-package final class WindowFocus: FocusSource {
+package final class X11WindowFocusSource: WindowFocusSource {
     private let display: String
     private let end: WakeUp
 

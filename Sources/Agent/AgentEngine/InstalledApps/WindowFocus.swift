@@ -2,7 +2,7 @@ import AgentProtocol
 
 /// The process whose window has the focus. Apps with the life cycle `focus` are in the foreground while one of their
 /// windows has it.
-package enum AppFocus: Hashable, Sendable {
+package enum WindowFocus: Hashable, Sendable {
     /// It is not watched: no app has that life cycle.
     case unwatched
     /// The process whose window has it, then its parent, and so on up; empty where no known process has it.
@@ -22,7 +22,7 @@ extension AppRegistry {
     ///
     /// - Parameter isScreenLocked: On a locked screen no app has the focus.
     /// - Returns: The connections whose apps changed state, and the new states.
-    package mutating func followFocus(isScreenLocked: Bool) -> [(connection: AppConnectionID, state: AppState)] {
+    package mutating func followWindowFocus(isScreenLocked: Bool) -> [(connection: AppConnectionID, state: AppState)] {
         apps.keys.compactMap { id in
             guard let app = apps[id], let connection = app.connection,
                 let state = stateByFocus(of: id, isScreenLocked: isScreenLocked), state != app.supervisor.state
