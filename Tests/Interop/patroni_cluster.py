@@ -141,9 +141,12 @@ class PatroniCluster:
         """Commits again and again, and records when, until it is told to stop: what is the database's own doing."""
         address = self.url.removesuffix("postgres") + "probe?target_session_attrs=read-write&connect_timeout=2"
         statements = "CREATE TABLE IF NOT EXISTS probe(at timestamptz); INSERT INTO probe VALUES(now())"
-        self.query("CREATE DATABASE probe")
+        is_there = False
         while not stop.wait(0.25):
             with contextlib.suppress(subprocess.SubprocessError):
+                if not is_there:
+                    is_there = self.query("SELECT 1 FROM pg_database WHERE datname = 'probe'") or self.query(
+                        "CREATE DATABASE probe") is not None
                 run(PROGRAMS / "psql", "-XAtq", "-c", statements, address, seconds=4)
                 self.commits.append(time.monotonic())
 

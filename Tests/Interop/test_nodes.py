@@ -152,6 +152,24 @@ def test_the_newest_connection_of_a_device_is_the_one(nodes, providers):
             second.closed_by_server()
 
 
+def test_the_late_end_of_an_older_connection_leaves_the_newest_one(nodes, providers):
+    device, token = nodes.enrol(0)
+    late = nodes.servers[0]
+    connections = metric(late, "aldaba_sessions")
+    with nodes.connected(0, device):
+        wait_until(lambda: metric(late, "aldaba_sessions") == connections + 1, "the device is connected")
+        late.process.send_signal(signal.SIGSTOP)
+    try:
+        second = nodes.connected(1, device)
+    finally:
+        late.process.send_signal(signal.SIGCONT)
+    with second:
+        wait_until(lambda: metric(late, "aldaba_sessions") == connections, "the older connection has ended")
+        # The server takes it after the end of the connection.
+        accept(providers[0], token, "for the newest")
+        assert alert(second.notification()) == "for the newest"
+
+
 def test_a_revoked_key_and_device_count_at_both_servers(nodes):
     team, topic = "LATERTEAM1", "com.example.later"
     first = nodes.servers[0]
