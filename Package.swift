@@ -52,7 +52,7 @@ func foreign(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Programs"]))
 }
 
-let logging = foreign("Logging", "swift-log")
+let (logging, hummingbird) = (foreign("Logging", "swift-log"), foreign("Hummingbird", "hummingbird"))
 let (metrics, coreMetrics) = (foreign("Metrics", "swift-metrics"), foreign("CoreMetrics", "swift-metrics"))
 let (nioCore, nioPosix) = (foreign("NIOCore", "swift-nio"), foreign("NIOPosix", "swift-nio"))
 let (nioEmbedded, nioTLS) = (foreign("NIOEmbedded", "swift-nio"), foreign("NIOTLS", "swift-nio"))
@@ -60,10 +60,8 @@ let (nioSSL, nioHTTP2) = (foreign("NIOSSL", "swift-nio-ssl"), foreign("NIOHTTP2"
 let (crypto, cryptoExtras) = (foreign("Crypto", "swift-crypto"), foreign("CryptoExtras", "swift-crypto"))
 let (asn1, x509) = (foreign("SwiftASN1", "swift-asn1"), foreign("X509", "swift-certificates"))
 let (grdb, grdbSQLite) = (foreign("GRDB", "GRDB.swift"), foreign("GRDBSQLite", "GRDB.swift"))
-let protobuf = foreign("SwiftProtobuf", "swift-protobuf")
-let hummingbird = foreign("Hummingbird", "hummingbird")
+let (protobuf, mustache) = (foreign("SwiftProtobuf", "swift-protobuf"), foreign("Mustache", "swift-mustache"))
 let hummingbirdHTTP2 = foreign("HummingbirdHTTP2", "hummingbird")
-let mustache = foreign("Mustache", "swift-mustache")
 let lifecycle = foreign("ServiceLifecycle", "swift-service-lifecycle")
 let asyncHTTPClient = foreign("AsyncHTTPClient", "async-http-client")
 let (argumentParser, yams) = (foreign("ArgumentParser", "swift-argument-parser"), foreign("Yams", "Yams"))
@@ -264,6 +262,7 @@ let testSupport: [Target] = [
     support("DeviceTestSupport", "AgentEngine", "AgentRuntime", "AldabaTestSupport", "PushCore"),
     support("StatementLog", grdb, grdbSQLite),
     support("PowerCut", "AldabaTestSupport", grdbSQLite),
+    support("PostgresTestSupport", "AldabaTestSupport", "PostgresStore", "PushCore", "PushServer"),
 ]
 
 let testTargets: [Target] = [
@@ -289,7 +288,8 @@ let testTargets: [Target] = [
         "PushServer", "RelayProtocol", "RelayServer", "StatementLog", "StoreContract", grdb, nioPosix, logging),
     tests("NATSCarrier", in: "Server", "PushCore", "PushServer", crypto),
     tests(
-        "PostgresStore", in: "Server", "PushCore", "PushServer", "StoreContract", "StoreMemory", nioPosix, logging),
+        "PostgresStore", in: "Server", "PostgresTestSupport", "PushCore", "PushServer", "StoreContract", "StoreMemory",
+        nioPosix, logging),
     tests(
         "ControlAPI", in: "Server", "APNsProtocol", "DeviceChannel", "Networking", "PushCore", "PushServer",
         "StoreMemory", asyncHTTPClient, hummingbird, protobuf, nioCore, nioPosix, coreMetrics, logging, lifecycle),
@@ -306,8 +306,9 @@ let testTargets: [Target] = [
         cryptoExtras, hummingbird, nioCore, logging),
     tests("HubProtocol", in: "NotificationHub", "PushCore"),
     tests(
-        "HubServer", in: "NotificationHub", "APNsProtocol", "HubProtocol", "Networking", "PushCore", "PushServer",
-        "Scheduling", "StoreMemory", grdb, logging, hummingbird, nioCore, nioPosix),
+        "HubServer", in: "NotificationHub", "APNsProtocol", "HubProtocol", "Networking", "PostgresTestSupport",
+        "PushCore",
+        "PushServer", "SQLiteStore", "Scheduling", "StoreMemory", grdb, logging, hummingbird, nioCore, nioPosix),
     tests("RelayProtocol", in: "DeviceRelay"),
     tests(
         "RelayServer", in: "DeviceRelay", "HubProtocol", "HubServer", "PowerCut", "PushCore", "PushServer",
@@ -387,10 +388,9 @@ let package = Package(
 // What apps import carries Apple's module names, which exist only where Apple's own do not.
 #if os(Linux)
     // Those with views, whose tests the toolchain has import `_Testing_UIKit` as well.
-    package.products += [
-        "UIKit", "UserNotificationsUI", "Flutter", "FlutterMacOS", "FirebaseMessaging", "FirebaseInstanceID",
-        "Firebase",
-    ].map { .library(name: $0, targets: [$0, "_Testing_UIKit"]) }
+    let views = ["UIKit", "UserNotificationsUI", "Flutter", "FlutterMacOS"]
+    let firebase = ["FirebaseMessaging", "FirebaseInstanceID", "Firebase"]
+    package.products += (views + firebase).map { .library(name: $0, targets: [$0, "_Testing_UIKit"]) }
     package.products += [
         "UserNotifications", "AldabaRichPush", "AldabaFlutterPush", "FirebaseCore", "ConnectedDevices", "RelayProtocol",
         "CoreLocation", "MobileCoreServices", "BackgroundTasks", "PushKit", "CallKit", "OSLog", "AppHost",

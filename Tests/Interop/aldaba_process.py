@@ -1,5 +1,6 @@
 """One run of `aldaba up`, from its ready line to the end of its children."""
 
+import atexit
 import json
 import os
 import select
@@ -9,6 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
+from postgres_server import PostgresServer
 from waiting import TimedOut, wait_for_end, wait_until
 
 HERE = Path(__file__).resolve().parent
@@ -54,6 +56,17 @@ def environment_of(pid):
         return []
 
 
+def new_database():
+    """The address of a database of its own, on the server of PostgreSQL that all tests of this process share."""
+    if not hasattr(new_database, "server"):
+        new_database.server = PostgresServer("max_connections=300").start()
+        atexit.register(new_database.server.remove)
+        new_database.count = 0
+    new_database.count += 1
+    new_database.server.query(f"CREATE DATABASE test{new_database.count}")
+    return new_database.server.url.replace("/postgres?", f"/test{new_database.count}?")
+
+
 class AldabaUp:
     """A running `aldaba up`. `ready` is the JSON object of its one line of standard output."""
 
@@ -78,8 +91,22 @@ class AldabaUp:
 
     @classmethod
     def ephemeral(cls, *arguments, name, **options):
-        """Free ports and a temporary folder; returns when everything is ready."""
-        return cls("--ephemeral", "--json", *arguments, name=name, **options)
+        """Free ports and a temporary folder; returns when everything is ready.
+
+        A run of the tests by hand has every server on PostgreSQL (`ALDABA_TEST_STORE=postgres`), or several servers
+        behind each port (`ALDABA_TEST_STORE=nodes`).
+        """
+        return cls("--ephemeral", "--json", *cls._store(), *arguments, name=name, **options)
+
+    @classmethod
+    def _store(cls):
+        match os.environ.get("ALDABA_TEST_STORE"):
+            case "postgres":
+                return ("--postgres", new_database())
+            case "nodes":
+                return ("--nodes", "3")
+            case _:
+                return ()
 
     @property
     def data(self):

@@ -25,7 +25,7 @@ ROWS = int(os.environ.get("ALDABA_MOVED_ROWS", "30000"))
 # Tables that one of the two has alone, or that are made anew.
 OWN = {
     "sqlite_sequence", "sqlite_stat1", "grdb_migrations", "report_change", "identity", "audit_key", "mailbox", "node",
-    "node_state", "missed_wakeup", "shared_secret", "schema_version", "register_version",
+    "node_state", "missed_wakeup", "shared_secret", "schema_version", "register_version", "audience_change",
 }
 
 
@@ -57,7 +57,7 @@ def add_old_messages(server, count):
 
 
 def use(server, devices, stop, accepted):
-    """Everything that changes rows: pushes, acknowledgements, tokens, apps and keys."""
+    """Everything that changes rows: pushes, acknowledgements, tokens, apps and keys, installations and campaigns."""
     sender, number = server.provider(), 0
     try:
         with Device(server.ready["mcs"], server.ready["ca"]) as channel:
@@ -75,6 +75,8 @@ def use(server, devices, stop, accepted):
                 if number % 50 == 0:
                     server.aldaba("app", "create", f"com.example.n{number}", "--team", TEAM)
                     enrol(server)
+                if number % 20 == 10:
+                    use_hub(server, devices, number)
     except (OSError, Closed, TimeoutError, ProtocolError):
         # The server ends: that is the pause.
         assert stop.wait(800), "the server ended before the move"
@@ -82,16 +84,36 @@ def use(server, devices, stop, accepted):
         sender.close()
 
 
-def compare(server, database):
-    """Compares every table of both databases, column by column, and the names of notifications."""
+def use_hub(server, devices, number):
+    """Puts installations, old and new ones, and begins a campaign."""
+    lines = [
+        json.dumps({"installationId": f"d{place}", "platform": "aldaba", "pushChannel": token, "tags": [f"t{number}"]})
+        for place, (_, token) in enumerate(devices)]
+    lines += [
+        json.dumps({"installationId": f"i{each}", "platform": "apns", "pushChannel": f"c{each}", "userId": f"u{number}"})
+        for each in range(number, number + 40)]
+    # The commands fail while the server ends, and after that they find that the data has moved.
+    server.aldaba("hub", "import", "todo", "-", input="\n".join(lines), check=False)
+    server.aldaba(
+        "hub", "campaign", "create", "todo", "--title", f"n{number}", "--ca", server.ready["ca"], check=False)
+
+
+def columns_of(database, schema):
+    """How psql shows each column of a schema's tables as sqlite3 has it, by table and column."""
     shown = {"bytea": "encode({}, 'hex')", "boolean": "{}::int", "text": "replace({}, chr(10), ' ')"}
     known = {}
     for line in database.query(
-            "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = 'public'").splitlines():
+            "SELECT table_name, column_name, data_type FROM information_schema.columns "
+            f"WHERE table_schema = '{schema}'").splitlines():
         table, column, kind = line.split("|")
         known.setdefault(table, {})[column] = shown.get(kind, "{}").format(f'"{column}"')
-    different = []
-    with contextlib.closing(sqlite3.connect(server.data / "server.sqlite.moved")) as old:
+    return known
+
+
+def differences(server, database, file, schema):
+    """The tables of a file that are not the same in a schema."""
+    known, different = columns_of(database, schema), []
+    with contextlib.closing(sqlite3.connect(server.data / file)) as old:
         tables = {row[0] for row in old.execute("SELECT name FROM sqlite_master WHERE type = 'table'")} - OWN
         assert tables <= set(known), tables - set(known)
         for table in sorted(tables):
@@ -100,10 +122,19 @@ def compare(server, database):
             here = sorted(
                 "|".join("" if value is None else value.hex() if isinstance(value, bytes) else str(value) for value in row).replace("\n", " ")
                 for row in old.execute(f"SELECT {names} FROM {table}"))
-            there = database.query(f"SELECT {', '.join(known[table][column] for column in columns)} FROM {table}")
+            there = database.query(f"SELECT {', '.join(known[table][column] for column in columns)} FROM {schema}.{table}")
             there = sorted(row for row in there.splitlines() if (table, row) != ("meta", "fanout|0"))
             if here != there:
                 different.append((table, len(here), len(there), sorted(set(here) ^ set(there))[:4]))
+    return different
+
+
+def compare(server, database):
+    """Compares every table of both databases, column by column, and the names of notifications."""
+    different = differences(server, database, "server.sqlite.moved", "public")
+    different += differences(server, database, "hub.sqlite.moved", "hub")
+    assert int(database.query("SELECT count(*) FROM hub.send WHERE started_at IS NOT NULL")) > 0, "the hub was used"
+    with contextlib.closing(sqlite3.connect(server.data / "server.sqlite.moved")) as old:
         here, there = (
             old.execute("SELECT count(*) FROM identity").fetchone()[0], int(database.query("SELECT count(*) FROM identity")))
         if here != there:
@@ -121,6 +152,7 @@ def test_the_data_move_while_the_server_is_used(tmp_path):
     stop, accepted = threading.Event(), {}
     try:
         server.add_app()
+        server.aldaba("hub", "create", "todo", "--app", TOPIC)
         with server:
             devices = [enrol(server) for _ in range(2)]
             sender = server.provider()
@@ -151,6 +183,7 @@ def test_the_data_move_while_the_server_is_used(tmp_path):
             channel.login(Identity(*devices[1][0]))
             waiting = int(database.query(f"SELECT count(*) FROM pending WHERE device = {devices[1][0][0]}"))
             shown = [json.loads(channel.notification(timeout=10).payload)["aps"]["alert"] for _ in range(waiting)]
+            shown = [alert for alert in shown if not isinstance(alert, dict)]
             last = [name for name, device in accepted.items() if device == 1][-1]
             assert shown[0] == "first" and last in shown
     finally:

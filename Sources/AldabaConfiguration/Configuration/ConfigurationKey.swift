@@ -293,8 +293,8 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .text, secret: true, programs: [.serve],
                 sentence:
-                    "The address of a PostgreSQL database that has the notifications and the register in the place of "
-                    + "server.sqlite: postgresql://USER@HOST/DATABASE. A password belongs in the file that PGPASSFILE names."
+                    "The address of a PostgreSQL database that has what server.sqlite and hub.sqlite have otherwise: "
+                    + "postgresql://USER@HOST/DATABASE. A password belongs in the file that PGPASSFILE names."
             )
         case .nats:
             Row(

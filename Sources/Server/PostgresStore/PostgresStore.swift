@@ -27,6 +27,8 @@ package final class PostgresStore: Sendable {
     let grouped: GroupedWrites<PostgresConnection>
     /// The register, in the same database.
     package let register: PostgresRegister
+    /// The tables of the notification hubs, in the same database.
+    package let hubs: PostgresDatabase
     /// The people of the console, in the same database.
     package var people: PostgresPeople { PostgresPeople(pool: pool) }
     /// The state and the secrets that the servers of the database share.
@@ -61,6 +63,7 @@ package final class PostgresStore: Sendable {
         pool = PostgresPool(connect: connect)
         grouped = Self.grouped(pool)
         register = try PostgresRegister(pool: pool, version: first, connect: connect)
+        hubs = PostgresDatabase(schema: PostgresSchema.hubSchema, connect: connect)
     }
 
     private static func grouped(_ pool: PostgresPool) -> GroupedWrites<PostgresConnection> {
@@ -125,7 +128,10 @@ package final class PostgresStore: Sendable {
     ///
     /// - Throws: ``PostgresError`` where the other nodes could not be told; they notice it after some seconds.
     package func close() throws {
-        defer { mailboxes?.close() }
+        defer {
+            mailboxes?.close()
+            hubs.close()
+        }
         try endRun()
     }
 

@@ -15,10 +15,14 @@ extension PostgresTables {
     ) throws {
         let constraints = try delayConstraints()
         // A row that refers to another is deleted before it, and inserted after it.
-        for change in changes.reversed() { try delete(change.selection, from: change.table) }
+        for change in changes.reversed() where !change.table.hasDependents {
+            try delete(change.selection, from: change.table)
+        }
         for change in changes {
-            var digest = RowDigest()
-            try insertRows(of: change.table, change.selection, from: source) { digest.add($0) }
+            let digest =
+                try change.table.hasDependents
+                ? replace(change.selection, in: change.table, from: source)
+                : copy(change.selection, of: change.table, from: source)
             guard try self.digest(of: change.table, change.selection) == digest else {
                 throw TableMove.Fault.different(change.table.name)
             }
@@ -40,13 +44,46 @@ extension PostgresTables {
         let constraints: [(table: String, name: String)] = try connection.run(
             """
             SELECT conrelid::regclass::text, quote_ident(conname) FROM pg_constraint
-            WHERE contype = 'f' AND connamespace = current_schema()::regnamespace
+            WHERE contype = 'f'
+                AND connamespace IN (current_schema()::regnamespace, '\(PostgresSchema.hubSchema)'::regnamespace)
             """
         ).map { (try $0[0], try $0[1]) }
         for (table, name) in constraints {
             try connection.execute("ALTER TABLE \(table) ALTER CONSTRAINT \(name) DEFERRABLE INITIALLY DEFERRED")
         }
         return constraints
+    }
+
+    private func copy(
+        _ selection: RowSelection, of table: StoredTable, from source: some TableStore
+    ) throws -> RowDigest {
+        var digest = RowDigest()
+        try insertRows(of: table, selection, from: source) { digest.add($0) }
+        return digest
+    }
+
+    /// Deletes the rows that are gone in another database, and writes the others over those that are there: what depends on
+    /// them stays.
+    private func replace(
+        _ selection: RowSelection, in table: StoredTable, from source: some TableStore
+    ) throws -> RowDigest {
+        guard case .owners(let owners) = selection, let key = table.owner else {
+            throw TableMove.Fault.different(table.name)
+        }
+        var digest = RowDigest()
+        var rows: [[StoredValue]] = []
+        try source.forEachRow(of: table, selection) { row in
+            digest.add(row)
+            rows.append(row)
+        }
+        let there = Set(rows.map { $0[table.columns.firstIndex(of: key) ?? 0] })
+        try delete(.owners(owners.filter { !there.contains(.integer($0)) }), from: table)
+        let columns = table.columns.map { "\"\($0)\" = excluded.\"\($0)\"" }.joined(separator: ", ")
+        try insert(rows, into: table, orElse: "ON CONFLICT (\(key)) DO UPDATE SET \(columns)")
+        if StoredTable.numbered.contains(table.name) {
+            try continueNumbers(in: table, after: try source.lastNumber(in: table))
+        }
+        return digest
     }
 
     private func delete(_ selection: RowSelection, from table: StoredTable) throws {
@@ -84,7 +121,9 @@ extension PostgresTables {
                         """, [.int8s(messages)]))
             }
         }
-        try connection.execute("INSERT INTO meta VALUES ('fanout', 0) ON CONFLICT DO NOTHING; \(Self.makeCounts)")
+        try connection.execute(
+            "INSERT INTO meta VALUES ('fanout', 0) ON CONFLICT DO NOTHING; \(Self.makeCounts); \(Self.countInstallations)"
+        )
     }
 
     private func count(of table: StoredTable) throws -> Int {

@@ -39,7 +39,7 @@ package struct PostgresTables: TableStore {
         try connection.execute("SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0")
         try PostgresSchema.migrate(connection)
         // All tables as of one moment, also where a command changes something meanwhile.
-        try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+        try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SET LOCAL aldaba.imports = 'on'")
         return try PostgresTables(connection: connection, parameters: parameters)
     }
 
@@ -67,8 +67,11 @@ package struct PostgresTables: TableStore {
         self.connection = connection
         var types: [String: [String: Column]] = [:]
         let rows = try connection.run(
-            "SELECT table_name, column_name, data_type FROM information_schema.columns WHERE table_schema = current_schema()"
-        )
+            """
+            SELECT CASE table_schema WHEN current_schema() THEN table_name ELSE table_schema || '.' || table_name END,
+                column_name, data_type
+            FROM information_schema.columns WHERE table_schema IN (current_schema(), '\(PostgresSchema.hubSchema)')
+            """)
         for row in rows {
             let type: String = try row[2]
             types[try row[0], default: [:]][try row[1] as String] =
@@ -82,10 +85,14 @@ package struct PostgresTables: TableStore {
         self.types = types
     }
 
-    /// Looks at three tables.
+    /// Looks at four tables.
     package func isNew() throws -> Bool {
-        try connection.run("SELECT 1 FROM app UNION ALL SELECT 1 FROM device UNION ALL SELECT 1 FROM message LIMIT 1")
-            .isEmpty
+        try connection.run(
+            """
+            SELECT 1 FROM app UNION ALL SELECT 1 FROM device UNION ALL SELECT 1 FROM message UNION ALL
+            SELECT 1 FROM hub.hub LIMIT 1
+            """
+        ).isEmpty
     }
 
     private static func quoted(_ columns: [String]) -> String { columns.map { "\"\($0)\"" }.joined(separator: ", ") }
@@ -113,7 +120,7 @@ package struct PostgresTables: TableStore {
             return
         }
         // Each table has a cursor of its own name: a prepared statement keeps the columns of its rows.
-        let cursor = "moved_\(table.name)"
+        let cursor = "moved_\(table.name.replacing(".", with: "_"))"
         try connection.execute(
             """
             DECLARE \(cursor) NO SCROLL CURSOR FOR
@@ -150,6 +157,11 @@ package struct PostgresTables: TableStore {
 
     /// Inserts the rows with one statement.
     package func insert(_ rows: [[StoredValue]], into table: StoredTable) throws {
+        try insert(rows, into: table, orElse: "")
+    }
+
+    /// Inserts the rows, or what a clause says where there is such a row.
+    func insert(_ rows: [[StoredValue]], into table: StoredTable, orElse clause: String) throws {
         if table.name == "meta" { try connection.execute("DELETE FROM meta") }
         let kinds = kinds(of: table)
         let arrays = kinds.enumerated().map { column, kind in
@@ -159,7 +171,7 @@ package struct PostgresTables: TableStore {
             Statement(
                 """
                 INSERT INTO \(table.name)(\(Self.quoted(table.columns))) OVERRIDING SYSTEM VALUE
-                SELECT * FROM unnest(\(arrays.joined(separator: ", ")))
+                SELECT * FROM unnest(\(arrays.joined(separator: ", "))) \(clause)
                 """, kinds.enumerated().map { column, kind in Self.parameter(kind, rows.lazy.map { $0[column] }) }))
     }
 
@@ -192,13 +204,20 @@ package struct PostgresTables: TableStore {
             INSERT INTO identity(apns_id, device, app, environment, id, accepted_at)
                 SELECT \(Self.identity) FROM message WHERE apns_id IS NOT NULL AND code IS NULL;
             INSERT INTO meta VALUES ('fanout', 0) ON CONFLICT DO NOTHING;
-            \(Self.makeCounts)
+            \(Self.makeCounts);
+            \(Self.countInstallations)
             """)
     }
 
     static let identity = """
         lower(apns_id), CASE WHEN expires_at IS NULL THEN \(BatchStatements.nobody) ELSE device END, app, environment, id,
         accepted_at
+        """
+
+    static let countInstallations = """
+        UPDATE hub.hub SET (installations, document_bytes) = (
+            SELECT count(*), coalesce(sum(octet_length(document)), 0)::bigint FROM hub.installation
+            WHERE installation.hub = hub.number)
         """
 
     static let makeCounts = """

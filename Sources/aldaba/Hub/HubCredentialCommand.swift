@@ -203,7 +203,8 @@ struct HubCredentialCommand: AsyncParsableCommand {
 package enum HubCredentialCheck {
     /// The warnings, each with its hub's name.
     package static func warnings(_ folder: DataFolder) async throws -> [String] {
-        guard FileManager.default.fileExists(atPath: folder.hubDatabase) else { return [] }
+        guard try FolderStore.address(in: folder) != nil || FileManager.default.fileExists(atPath: folder.hubDatabase)
+        else { return [] }
         return try await HubRegister.withDatabase(folder) { database in
             var warnings: [String] = []
             for hub in try await database.hubs() {

@@ -40,9 +40,7 @@ struct HubParts: Sendable {
                 core.broadcasts, sender: gateway, apps: core.apps, sealer: core.tokens.sealer,
                 environment: configuration.environment, cell: ServerParts.cell, clock: core.clock),
             changed: core.hubLists.changed,
-            // A broadcast goes by a list in this folder, which the servers of other devices do not have.
-            broadcastMinimum: configuration.values.text(.nats) == nil
-                ? configuration.values.number(.hubBroadcastMinimum) : .max,
+            broadcastMinimum: configuration.values.number(.hubBroadcastMinimum),
             clock: core.clock,
             zones: { LocalZones.shared.rules(named: $0) })
         if let name = configuration.values.text(.relayWakeHub) {
@@ -55,7 +53,9 @@ struct HubParts: Sendable {
         interface = HubInterface(
             hubs: hubs, timelines: timelines, withdrawal: core.mailboxes,
             authentication: core.credentials, names: names, senderTime: core.senderTime,
-            rates: HubWriteRates(proxies: configuration.values.addressRanges(.proxies)))
+            rates: HubWriteRates(
+                proxies: configuration.values.addressRanges(.proxies),
+                servers: { [mailboxes = core.mailboxes] in mailboxes.serverCount }))
     }
 }
 
@@ -77,8 +77,10 @@ struct HubService: Service, CustomStringConvertible {
         do {
             for hub in try await parts.hubs.store.hubs() { try await parts.hubs.prepare(hub) }
         } catch {
-            // Everything but the hubs goes on. A fault that is known has been told.
-            health.recordFault(DatabaseFault(.hub, opening: health.path, error).kind)
+            // Everything but the hubs goes on. A fault that is known has been told; a server of databases may answer again.
+            if !parts.database.isShared {
+                health.recordFault(DatabaseFault(.hub, opening: health.path, error).kind)
+            }
         }
         guard health.fault == nil else {
             try? await gracefulShutdown()

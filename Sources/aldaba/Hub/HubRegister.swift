@@ -14,6 +14,12 @@ package enum HubRegister {
         _ folder: DataFolder, _ body: (HubDatabase) async throws -> Result
     ) async throws -> Result {
         guard try FolderStore.isThere(in: folder) else { throw ServerRegister.isNoServers(folder) }
+        if let address = try FolderStore.address(in: folder) {
+            let store = try FolderStore.open(address, as: .command)
+            let result = try await body(HubDatabase(in: store.hubs))
+            try store.close()
+            return result
+        }
         let known = KnownDatabases(folder)
         try known.requireNotLost(.hub)
         let database = try HubDatabase(path: folder.hubDatabase)
@@ -21,6 +27,10 @@ package enum HubRegister {
         do {
             let result = try await body(database)
             try database.close()
+            // What waited for the end of a move has changed the file that was moved.
+            guard try FolderStore.address(in: folder) == nil else {
+                throw CommandError(.failed, "the data has moved to PostgreSQL meanwhile; do it again")
+            }
             return result
         } catch {
             try? database.close()
@@ -50,7 +60,9 @@ package enum HubRegister {
             }
         }
         // Without it the server sees the change at its next look, half a minute later.
-        try? SQLiteRegister.noteChange(besideDatabase: folder.database)
+        if try FolderStore.address(in: folder) == nil {
+            try? SQLiteRegister.noteChange(besideDatabase: folder.database)
+        }
         return result
     }
 

@@ -14,10 +14,11 @@ enum DatabaseFindings {
             (ServerDatabase.server, SQLiteStore.inspection), (.hub, HubDatabase.inspection),
             (.relay, RelayDatabase.inspection),
         ]
-        let found = inspections.compactMap { database, inspection in
+        let postgres = postgres(of: folder).map { (Optional(ServerDatabase.server), $0) }
+        let moved: [ServerDatabase] = postgres.isEmpty ? [] : [.server, .hub]
+        let found = inspections.filter { !moved.contains($0.0) }.compactMap { database, inspection in
             finding(database, of: folder, inspection).map { (Optional(database), $0) }
         }
-        let postgres = postgres(of: folder).map { (Optional(ServerDatabase.server), $0) }
         return postgres + found + [agent(folder).map { (nil, $0) }].compactMap(\.self)
     }
 

@@ -43,13 +43,16 @@ struct ServerDatabases: Sendable {
             try known.add(database)
             return store
         }
+        let (hubHealth, relayHealth) = (health(.hub), health(.relay))
         if let address = try FolderStore.address(in: folder) {
             file = nil
-            store = try FolderStore.open(address, as: isNode ? .node : .alone) {
+            let opened = try FolderStore.open(address, as: isNode ? .node : .alone) {
                 logger.critical(
                     "another server has taken this server's number while PostgreSQL was away; this one ends")
                 exit(CommandExit.failed.rawValue)
             }
+            store = opened
+            hub = HubDatabase(in: opened.hubs)
         } else {
             let path = known.path(of: .server)
             let opened = try open(.server, SQLiteStore.inspection) {
@@ -57,13 +60,14 @@ struct ServerDatabases: Sendable {
             }
             file = opened
             store = opened
-        }
-        let (hubHealth, relayHealth) = (health(.hub), health(.relay))
-        do {
-            hub = try open(.hub, HubDatabase.inspection) { try HubDatabase(path: hubHealth.path, health: hubHealth) }
-        } catch {
-            hubHealth.recordFault(DatabaseFault(.hub, opening: hubHealth.path, error).kind)
-            hub = HubDatabase(unopened: hubHealth)
+            do {
+                hub = try open(.hub, HubDatabase.inspection) {
+                    try HubDatabase(path: hubHealth.path, health: hubHealth)
+                }
+            } catch {
+                hubHealth.recordFault(DatabaseFault(.hub, opening: hubHealth.path, error).kind)
+                hub = HubDatabase(unopened: hubHealth)
+            }
         }
         do {
             relay = try open(.relay, RelayDatabase.inspection) {
@@ -78,7 +82,9 @@ struct ServerDatabases: Sendable {
         self.logger = logger
     }
 
-    private var healths: [DatabaseHealth] { [file?.databaseHealth, hub.health, relay.health].compactMap(\.self) }
+    private var healths: [DatabaseHealth] {
+        [file?.databaseHealth, hub.isShared ? nil : hub.health, relay.health].compactMap(\.self)
+    }
 
     /// The systems that stand still, as `/health` tells them.
     var faults: [SystemFault] {

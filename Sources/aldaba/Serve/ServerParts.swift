@@ -85,7 +85,7 @@ struct ServerParts: Sendable {
         deviceSecrets = DeviceSecrets(keys: sealingKeys)
         serverKeys = ServerKeySealer(secrets: sealingKeys)
         tokens = TokenDirectory(store: store.register, sealer: sealer)
-        web = WebRegistrations(store: store.register, apps: apps)
+        web = WebRegistrations(store: store.register, apps: apps, isShared: configuration.values.text(.nats) != nil)
         environment = configuration.environment
         try await apps.reload()
         try await credentials.reload()

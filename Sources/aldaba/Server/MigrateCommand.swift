@@ -1,6 +1,7 @@
 import AldabaConfiguration
 import ArgumentParser
 import Foundation
+import HubServer
 import Platform
 import PostgresStore
 import PushServer
@@ -12,14 +13,14 @@ package struct MigrateCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Move a server's data to PostgreSQL, or back.",
         discussion: """
-            The notifications, the register, the people of the console and the audit log move; hubs, the relay and files stay in \
-            the data folder. Each row is compared after the move. What was moved stays where it was under another name.
+            The notifications, the register, the hubs, the people of the console and the audit log move; the relay and files \
+            stay in the data folder. Each row is compared after the move. What was moved stays where it was under another name.
 
             The server must be stopped, unless --stop-server is given: then the data are copied while it runs, the server is \
             stopped, and what has changed meanwhile is moved.
             """)
     @Option(help: ArgumentHelp("The address of an empty database.", valueName: "url")) var toPostgres: String?
-    @Flag(help: "Move back to server.sqlite.") var toSqlite = false
+    @Flag(help: "Move back to server.sqlite and hub.sqlite.") var toSqlite = false
     @Flag(help: "Copy the data while the server runs, and stop it for what has changed meanwhile.") var stopServer =
         false
     @OptionGroup var location: FolderOption
@@ -66,8 +67,11 @@ package struct MigrateCommand: AsyncParsableCommand {
     private static func move(_ folder: DataFolder, to address: String, server: Int32?) throws {
         var lock = server == nil ? try DataFolder.lock(folder.serveLock) : nil
         try KnownDatabases(folder).requireNotLost(.server)
+        try KnownDatabases(folder).requireNotLost(.hub)
         try requireFree(folder.database + ".moved")
+        try requireFree(folder.hubDatabase + ".moved")
         let store = try SQLiteStore(path: folder.database)
+        let files = try Self.files(folder)
         var move = TableMove(remembersRows: server != nil)
         // What is not counted yet would have to move as a table of its own.
         if server == nil { try store.countAllChanges(slice: countedSlice) }
@@ -78,13 +82,13 @@ package struct MigrateCommand: AsyncParsableCommand {
             try refusing {
                 let target = try PostgresTables.begin(["dbname": address])
                 if let server {
-                    try SQLiteTables.withSnapshot(store) { try move.copy(from: $0, to: target, report: report) }
+                    try files.withSnapshot { try move.copy(from: $0, to: target, report: report) }
                     try stop(server)
                     stopped = .now
                     lock = try waitForLock(folder)
                     try store.countAllChanges(slice: countedSlice)
                 }
-                try SQLiteTables.withTransaction(store) { source in
+                try files.withTransaction { source in
                     if server == nil {
                         try move.copy(from: source, to: target, report: report)
                     } else {
@@ -102,13 +106,22 @@ package struct MigrateCommand: AsyncParsableCommand {
             }
             throw error
         }
+        try files.close()
         try store.close()
-        try FileManager.default.moveItem(atPath: folder.database, toPath: folder.database + ".moved")
+        for path in [folder.hubDatabase, folder.database] {
+            try FileManager.default.moveItem(atPath: path, toPath: path + ".moved")
+        }
         withExtendedLifetime(lock) {}
         report(move.count)
         guard let stopped else { return }
         let seconds = String(format: "%.1f", Double((ContinuousClock.now - stopped) / .milliseconds(1)) / 1000)
         print(Terminal.text("the server has been stopped for \(seconds) seconds; start it with the setting postgres"))
+    }
+
+    /// The folder's databases; that of hubs is made where there is none.
+    private static func files(_ folder: DataFolder) throws -> SQLiteTables.Files {
+        try HubDatabase(path: folder.hubDatabase).close()
+        return try SQLiteTables.Files(server: folder.database, hubs: folder.hubDatabase)
     }
 
     private static let countedSlice = 10_000
@@ -153,27 +166,27 @@ package struct MigrateCommand: AsyncParsableCommand {
     }
 
     private static func moveBack(_ folder: DataFolder, from address: String) async throws -> Int {
-        try requireFree(folder.database)
-        try requireFree(folder.postgres + ".moved")
+        for path in [folder.database, folder.hubDatabase, folder.postgres + ".moved"] { try requireFree(path) }
         let node = try FolderStore.open(address, as: .alone)
         while try await node.countChanges(limit: countedSlice).isMore {}
-        let store = try SQLiteStore(path: folder.database)
         var move = TableMove(remembersRows: false)
         do {
+            try SQLiteStore(path: folder.database).close()
+            let files = try Self.files(folder)
             try refusing {
                 try PostgresTables.withTransaction(["dbname": address]) { source in
-                    try SQLiteTables.withTransaction(store) { try move.copy(from: source, to: $0, report: report) }
+                    try files.withTransaction { try move.copy(from: source, to: $0, report: report) }
                 }
             }
-            try store.close()
+            try files.close()
         } catch {
-            // A new file without a row: the data is where it was.
-            try? store.close()
-            try? FileManager.default.removeItem(atPath: folder.database)
+            // New files without a row: the data is where it was.
+            for path in [folder.database, folder.hubDatabase] { try? FileManager.default.removeItem(atPath: path) }
             throw error
         }
         try node.close()
         try KnownDatabases(folder).add(.server)
+        try KnownDatabases(folder).add(.hub)
         try FileManager.default.moveItem(atPath: folder.postgres, toPath: folder.postgres + ".moved")
         return move.count
     }

@@ -59,6 +59,8 @@ struct UpCommand: AsyncParsableCommand {
             environment["ALDABA_NATS"] = database.nats
         }
         let values = try settings.values(environment: environment, folder: temporary)
+        // An option of this command is no setting of its server's yet.
+        environment["ALDABA_POSTGRES"] = values.text(.postgres) ?? environment["ALDABA_POSTGRES"]
         LogSetup.bootstrap(level: .warning)
         values.warn(Logger(label: "aldaba.up"))
         let bar = ProgressBar(ProgressMeter("starting server, agent and demo app"))

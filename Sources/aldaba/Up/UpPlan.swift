@@ -82,7 +82,9 @@ struct UpPlan: Sendable {
     /// The server tells why its hubs' database cannot be used, and goes on without it.
     private static func hubKey(_ folder: DataFolder) async throws -> HubKey? {
         do {
-            _ = try KnownDatabases(folder).inspect(.hub, HubDatabase.inspection)
+            if try FolderStore.address(in: folder) == nil {
+                _ = try KnownDatabases(folder).inspect(.hub, HubDatabase.inspection)
+            }
             return try await HubRegister.ensureDemo(folder)
         } catch let fault as DatabaseFault {
             Terminal.printError("warning: \(fault)")

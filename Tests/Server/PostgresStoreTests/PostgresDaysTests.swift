@@ -1,3 +1,4 @@
+import PostgresTestSupport
 import PushCore
 import PushServer
 import Testing

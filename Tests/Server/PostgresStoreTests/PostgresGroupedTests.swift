@@ -1,5 +1,6 @@
 import AldabaTestSupport
 import Dispatch
+import PostgresTestSupport
 import PushServer
 import Testing
 

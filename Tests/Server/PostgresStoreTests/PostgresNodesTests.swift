@@ -1,6 +1,7 @@
 import AldabaTestSupport
 import Logging
 import NIOPosix
+import PostgresTestSupport
 import PushCore
 import Synchronization
 import Testing

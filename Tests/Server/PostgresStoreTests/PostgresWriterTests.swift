@@ -1,4 +1,5 @@
 import AldabaTestSupport
+import PostgresTestSupport
 import PushCore
 import PushServer
 import Synchronization

@@ -59,6 +59,18 @@ extension AudienceIndex {
         return nil
     }
 
+    /// The tags that one installation and its templates have, at most.
+    private static let mostTagsOfOne = 1000
+
+    /// Whether some installations can be put without a look at their values: no bound is near.
+    package func hasRoom(forChanges count: Int, mostTags: Int) -> Bool {
+        IndexedProperty.allCases.allSatisfy { property in
+            let (growth, most) =
+                property == .tag ? (count * Self.mostTagsOfOne, mostTags) : (count, IndexedProperty.mostValues)
+            return valueCount(of: property) + growth <= most
+        }
+    }
+
     /// The number of values that come into an index, less those that leave it.
     private static func growth(_ index: [String: Bitmap], before: [String], after: [String]) -> Int {
         let kept = Set(after)

@@ -71,15 +71,18 @@ package struct HubPut: Sendable {
     package var installations: Int
     /// Bytes that their documents take.
     package var documentBytes: Int
+    /// The version of the hub's audience.
+    package var version: Int64
     /// The installation that it takes the place of; `nil` for a new one.
     package var before: Side?
     /// The installation that is put.
     package var after: Side
 
     /// Brings the parts together.
-    package init(installations: Int, documentBytes: Int, before: Side?, after: Side) {
+    package init(installations: Int, documentBytes: Int, version: Int64, before: Side?, after: Side) {
         self.installations = installations
         self.documentBytes = documentBytes
+        self.version = version
         self.before = before
         self.after = after
     }

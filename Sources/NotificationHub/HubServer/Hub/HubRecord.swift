@@ -18,6 +18,8 @@ package struct HubRecord: Hashable, Sendable {
     /// The generation of the hub's installations. It rises when another process changes them; the copy in memory is
     /// then read again.
     package var generation: Int64
+    /// The version of the hub's audience. Each commit that changes it raises it by one.
+    package var version: Int64
     /// The quotas of the hub.
     package var limits: HubLimits
     /// The members of payloads in which the app's extensions find pictures; `nil` for all that fit.
@@ -26,7 +28,7 @@ package struct HubRecord: Hashable, Sendable {
     /// Creates a record without checking it.
     package init(
         number: Int64, name: String, team: TeamID, topic: Topic, isStrict: Bool, createdAt: Timestamp,
-        generation: Int64 = 0, limits: HubLimits = HubLimits(), pictureKeys: [PictureKey]? = nil
+        generation: Int64 = 0, version: Int64 = 0, limits: HubLimits = HubLimits(), pictureKeys: [PictureKey]? = nil
     ) {
         self.number = number
         self.name = name
@@ -35,6 +37,7 @@ package struct HubRecord: Hashable, Sendable {
         self.isStrict = isStrict
         self.createdAt = createdAt
         self.generation = generation
+        self.version = version
         self.limits = limits
         self.pictureKeys = pictureKeys
     }

@@ -1,15 +1,16 @@
 import HubProtocol
 import PushCore
+import PushServer
 
 /// Durable storage of hubs, their keys, installations and sends; the port that a store implements.
 ///
-/// Every write is one transaction, and is on the disk when it returns. The writer's own queue calls `committed` after
-/// the commit, in the order of the commits.
+/// Every write is one transaction, and is on the disk when it returns. `committed` is called after the commit: in the order of
+/// the commits where the store has one server, and else with numbers that tell the order.
 package protocol HubStore: Sendable {
     /// Receives the changes to audiences that a commit made.
-    typealias Committed = @Sendable ([AudienceChange]) -> Void
-    /// Judges a put on the writer's own queue, when every commit before it was told of; what it throws ends the put.
-    typealias Admission = @Sendable (HubPut) throws(HubError) -> Void
+    typealias Committed = @Sendable ([AudienceCommit]) -> Void
+    /// Judges a put in its transaction; what it throws ends the put.
+    typealias Admission = @Sendable (HubPut) throws -> Void
 
     /// The hub of that name, compared without case.
     func hub(named name: String) async throws -> HubRecord?
@@ -40,11 +41,27 @@ package protocol HubStore: Sendable {
     /// The hub and the name of the backend key with this SHA-256.
     func backendKey(hash: [UInt8]) async throws -> (HubRecord, String)?
 
-    /// Reads every installation that can be reached, on the writer's queue, where nothing is written meanwhile. `body`
-    /// receives `nil` after the last.
+    /// Whether other servers use the store too.
+    var isShared: Bool { get }
+    /// Takes the right to do some work that one server at a time does; it ends with the process, at the latest.
     ///
-    /// - Returns: The generation of the hub's installations, at least.
-    func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws -> Int64
+    /// - Returns: Whether no other server has it.
+    func claim(_ claim: SQLClaim) async throws -> Bool
+    /// Gives back what ``claim(_:)`` took.
+    func release(_ claim: SQLClaim) async
+    /// The claims of a kind that servers have now.
+    func claims(_ kind: SQLClaim.Kind) async throws -> [SQLClaim]
+
+    /// Reads every installation that can be reached, as of one moment.
+    ///
+    /// - Returns: The generation of the hub's installations, and the version of its audience.
+    func audience(
+        of hub: Int64, _ body: @escaping @Sendable (AudienceEntry) -> Void
+    ) async throws -> (generation: Int64, version: Int64)
+    /// The commits after a version of a hub's audience, in their order. Old ones are not kept.
+    func audienceCommits(of hub: Int64, after version: Int64, limit: Int) async throws -> [AudienceCommit]
+    /// The same commits. Blocks.
+    func readCommits(of hub: Int64, after version: Int64, limit: Int) throws -> [AudienceCommit]
 
     /// Stores an installation in place of an earlier one with the same id.
     ///
@@ -53,7 +70,7 @@ package protocol HubStore: Sendable {
     /// - Parameter admission: Judges the put where its condition holds.
     /// - Returns: The installation, and whether it is new; `nil` where the condition does not hold.
     func put(
-        _ installation: Installation, hub: Int64, condition: EntityCondition, registersChannel: Bool,
+        _ installation: HubProtocol.Installation, hub: Int64, condition: EntityCondition, registersChannel: Bool,
         at now: Timestamp, admission: @escaping Admission, committed: @escaping Committed
     ) async throws -> (StoredInstallation, isNew: Bool)?
     /// Reads an installation; its id is compared without case.
@@ -123,6 +140,8 @@ package protocol HubStore: Sendable {
     ) async throws -> [SendRecord]
     /// The sends that can go on now, the 10,000 oldest, by rising number.
     func runnableSends(at now: Timestamp) async throws -> [RunnableSend]
+    /// A send, if it can go on now.
+    func runnableSend(_ number: Int64, at now: Timestamp) async throws -> SendRecord?
     /// Sends by number; deleted ones are left out.
     func sends(_ numbers: [Int64]) async throws -> [SendRecord]
     /// Deletes up to `limit` sends that ended before an instant; returns whether there are more.
@@ -180,9 +199,7 @@ package protocol HubStore: Sendable {
     func tokenOwners(_ registrations: [[String]], hub: Int64) throws -> [[TokenOwner]]
     /// Records that the installations with some device tokens, in lower case, were seen, unless they were seen in that
     /// minute already.
-    ///
-    /// - Returns: The installations' numbers by the hubs' numbers.
-    func see(_ tokens: [String], at now: Timestamp) async throws -> [Int64: [UInt32]]
+    func see(_ tokens: [String], at now: Timestamp, committed: @escaping Committed) async throws
     /// Ends a send whose waves are over, or lets it wait for its retries; `false` where it had no waves.
     func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool
     /// Postpones a send to an instant, or to an earlier one at which a retry is due.
@@ -202,6 +219,8 @@ package protocol HubStore: Sendable {
     /// The audience of a send that began.
     func audience(ofSend send: Int64) async throws -> Bitmap
     /// Records the progress of a send after a slice.
+    ///
+    /// - Throws: ``WorkOfAnotherServer`` where the slice is recorded already.
     func advance(_ send: Int64, hub: Int64, _ progress: SendProgress, committed: @escaping Committed) async throws
     /// The evidence of a send's responses so far about the environment of the hub's credential.
     func environmentEvidence(of send: Int64) async throws -> EnvironmentEvidence
@@ -230,6 +249,37 @@ package protocol HubStore: Sendable {
     func outcomes(of send: Int64) async throws -> [OutcomeCount]
     /// The failed notifications of a send, in the order in which they were recorded, after the number of a fault.
     func faults(of send: Int64, after number: Int64, limit: Int) async throws -> [SendFault]
+}
+
+extension HubStore {
+    /// Runs a closure while no other server has a claim.
+    ///
+    /// - Throws: ``WorkOfAnotherServer`` where one has it, and the errors of the closure.
+    func claiming<Result: Sendable>(
+        _ claim: SQLClaim, _ body: @Sendable () async throws -> Result
+    ) async throws -> Result {
+        guard isShared else { return try await body() }
+        guard try await self.claim(claim) else { throw WorkOfAnotherServer() }
+        do {
+            let result = try await body()
+            await release(claim)
+            return result
+        } catch {
+            await release(claim)
+            throw error
+        }
+    }
+}
+
+/// An error: another server has changed the audience that a put is judged by.
+struct AudienceBehind: Error {}
+
+/// An error: another server does the work, or has done it.
+package struct WorkOfAnotherServer: Error, Hashable, CustomStringConvertible {
+    package var description: String { "another server does this" }
+
+    /// Creates the error.
+    package init() {}
 }
 
 /// The precondition of a change (RFC 9110, section 13.1).

@@ -10,13 +10,27 @@ extension NotificationHubs {
         _ installation: HubProtocol.Installation, of hub: HubRecord, condition: EntityCondition = .none
     ) async throws -> (StoredInstallation, isNew: Bool) {
         do { try installation.checkTime(at: clock()) } catch { throw HubError.document(error) }
-        try await prepare(hub)
-        guard
-            let done = try await store.put(
-                installation, hub: hub.number, condition: condition, registersChannel: true, at: clock(),
-                admission: admission(to: hub), committed: committed)
-        else { throw HubError.conditionFailed }
+        guard let done = try await put(installation, of: hub, condition: condition, registersChannel: true) else {
+            throw HubError.conditionFailed
+        }
         return done
+    }
+
+    /// Stores an installation. It is tried again where another server has changed what it is judged by.
+    private func put(
+        _ installation: HubProtocol.Installation, of hub: HubRecord, condition: EntityCondition, registersChannel: Bool
+    ) async throws -> (StoredInstallation, isNew: Bool)? {
+        var known = hub
+        for _ in 0..<Self.mostChanges {
+            try await prepare(known)
+            do {
+                return try await store.put(
+                    installation, hub: hub.number, condition: condition, registersChannel: registersChannel,
+                    at: clock(),
+                    admission: admission(to: hub), committed: committed)
+            } catch is AudienceBehind { known = try await store.hub(named: hub.name) ?? hub }
+        }
+        throw HubError.conflict("installations are put by others again and again; try again later")
     }
 
     /// Bytes of a document, at most: as many as a request can bring. Patches cannot make a longer one.
@@ -24,14 +38,14 @@ extension NotificationHubs {
 
     /// Judges puts by the hub's quotas, those of the memory that its audiences take among them.
     private func admission(to hub: HubRecord) -> HubStore.Admission {
-        { [self] put throws(HubError) in
+        { [self] put in
             guard put.after.bytes <= max(Self.longestDocument, put.before?.bytes ?? 0) else {
-                throw .document(
+                throw HubError.document(
                     InstallationError(
                         "",
                         "the document would have \(put.after.bytes) bytes; at most \(Self.longestDocument) are taken"))
             }
-            if let quota = hub.limits.excess(of: put) ?? excess(of: put, hub) { throw .quota(quota) }
+            if let quota = try hub.limits.excess(of: put) ?? excess(of: put, hub) { throw HubError.quota(quota) }
         }
     }
 
@@ -69,7 +83,6 @@ extension NotificationHubs {
         _ id: String, of hub: HubRecord, condition: EntityCondition = .none,
         _ change: @Sendable (JSONValue) throws(InstallationError) -> JSONValue
     ) async throws -> StoredInstallation {
-        try await prepare(hub)
         for _ in 0..<Self.mostChanges {
             let found = try await installation(id, of: hub)
             guard condition.holds(found.version) else { throw HubError.conditionFailed }
@@ -79,22 +92,17 @@ extension NotificationHubs {
                     try change(InstallationJSON.document(found.installation)), id: found.installation.id)
                 try changed.checkTime(at: clock())
             } catch { throw HubError.document(error) }
-            if let done = try await store.put(
-                changed, hub: hub.number, condition: .version(found.version),
-                registersChannel: changed.channelKey != found.installation.channelKey, at: clock(),
-                admission: admission(to: hub), committed: committed)
-            {
-                return done.0
-            }
+            let done = try await put(
+                changed, of: hub, condition: .version(found.version),
+                registersChannel: changed.channelKey != found.installation.channelKey)
+            if let done { return done.0 }
         }
         throw HubError.conflict("the installation is changed by others again and again; try again later")
     }
 
     /// Records that this server's own devices with some tokens were seen.
     package func see(_ tokens: [String], at now: Timestamp) async throws {
-        for (hub, numbers) in try await store.see(tokens, at: now) where !numbers.isEmpty {
-            seen(numbers, hub: hub, at: now)
-        }
+        try await store.see(tokens, at: now, committed: committed)
     }
 
     /// A selection of installations to list.
@@ -208,7 +216,7 @@ extension NotificationHubs {
         let numbers = try await store.numbers(ofUser: user.lowercased(), hub: hub.number)
         let found = try await store.installations(numbers, hub: hub.number)
         try await store.retire(found, hub: hub.number, at: now, committed: committed)
-        await slices.waitUntilEnded(of: hub.number)
+        try await waitForSlices(of: hub)
         for each in found {
             try await followCopies(of: each.number, hub)
             erasure.notifications += try await takeBack(
@@ -219,6 +227,26 @@ extension NotificationHubs {
             erasure.events += events
         }
         return erasure
+    }
+
+    /// The time for which slices of other servers are waited for, in milliseconds.
+    private static let longestSlice: Int64 = 60_000
+
+    /// Waits for the end of the slices that are under way now, also at other servers.
+    ///
+    /// - Throws: ``HubError`` where one takes longer than a minute.
+    private func waitForSlices(of hub: HubRecord) async throws {
+        await slices.waitUntilEnded(of: hub.number)
+        let start = now
+        for claim in try await store.claims(.send) {
+            while try await !store.claim(claim) {
+                guard now.milliseconds(since: start) < Self.longestSlice else {
+                    throw HubError.conflict("another server is still sending to the hub; try again")
+                }
+                try await Task.sleep(for: .milliseconds(20))
+            }
+            await store.release(claim)
+        }
     }
 
     /// The maximum number of rounds in which a part's copies are read.
@@ -277,7 +305,7 @@ extension NotificationHubs {
         var record = try await send(id, of: hub)
         if !record.state.isFinal { record = try await cancel(id, of: hub) }
         // Slices that are under way continue after the send has ended, and are withdrawn with the others.
-        await slices.waitUntilEnded(of: hub.number)
+        try await waitForSlices(of: hub)
         record = try await send(id, of: hub)
         guard record.request.format != .template, case .audience = record.request.target else {
             return try await withdrawRows(of: record, hub: hub, timelines: timelines, withdrawal: withdrawal)

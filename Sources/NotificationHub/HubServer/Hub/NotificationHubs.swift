@@ -20,9 +20,7 @@ package final class NotificationHubs: Sendable {
     /// The fewest installations with one payload, on this server's own devices, that become a broadcast part.
     let broadcastMinimum: Int
     /// The audiences of the hubs that were read, by hub number.
-    private let indexes = Mutex<[Int64: AudienceIndex]>([:])
-    /// The generation of each audience in memory, at least, by hub number.
-    private let generations = Mutex<[Int64: Int64]>([:])
+    private let audiences = Mutex<[Int64: HubAudience]>([:])
     /// Wakes the runner of the sends.
     let wakeUps: AsyncStream<Void>.Continuation
     let wakeUpStream: AsyncStream<Void>
@@ -67,59 +65,93 @@ package final class NotificationHubs: Sendable {
     /// The present time.
     package var now: Timestamp { clock() }
 
-    /// Applies the changes of commits to the audiences in memory.
+    /// Applies commits to the audiences in memory. A hub that was not read yet, or whose copy lacks a commit, is read from the
+    /// store later.
     var committed: HubStore.Committed {
-        { [self] changes in
-            changed(changes)
-            indexes.withLock { indexes in
-                for change in changes {
-                    // A hub that was not read yet is read from the store later.
-                    if let before = change.before { indexes[change.hub]?.remove(before) }
-                    if let after = change.after { indexes[change.hub]?.insert(after) }
-                }
+        { [self] commits in
+            changed(commits.flatMap(\.changes))
+            audiences.withLock { audiences in
+                for commit in commits { audiences[commit.hub]?.apply(commit) }
             }
         }
     }
 
     /// The quota of what audiences ask that a put would pass.
-    func excess(of put: HubPut, _ hub: HubRecord) -> HubQuota? {
+    ///
+    /// - Throws: ``AudienceBehind`` where that depends on commits that the copy in memory does not have.
+    func excess(of put: HubPut, _ hub: HubRecord) throws(AudienceBehind) -> HubQuota? {
         guard let entry = put.after.entry else { return nil }
-        return indexes.withLock { indexes in
-            indexes[hub.number]?.excess(replacing: put.before?.entry, with: entry, mostTags: hub.limits.tags)
-        }.map { .values($0.property, $0.most) }
+        // A copy that leaves the lock would be copied whole by the next change.
+        let (isBehind, excess) = audiences.withLock { audiences in
+            guard let audience = audiences[hub.number] else { return (false, nil as HubQuota?) }
+            let missing = Int(put.version - audience.version)
+            guard missing > 0 else {
+                let excess = audience.index.excess(
+                    replacing: put.before?.entry, with: entry, mostTags: hub.limits.tags)
+                return (false, excess.map { .values($0.property, $0.most) })
+            }
+            return (!audience.index.hasRoom(forChanges: missing + 1, mostTags: hub.limits.tags), nil)
+        }
+        guard !isBehind else { throw AudienceBehind() }
+        return excess
     }
 
-    /// Takes in when some of a hub were seen. Of a hub that was not read yet, the store is asked later.
-    func seen(_ numbers: [UInt32], hub: Int64, at now: Timestamp) {
-        indexes.withLock { $0[hub]?.see(numbers, at: now) }
-    }
+    /// The commits that are read at once.
+    private static let commitPage = 500
 
-    /// Reads the audience of a hub once, and again when another process has changed it. Concurrent callers wait for the
-    /// reading under way. Many changes before one reading need only that one.
+    /// Brings the audience of a hub in memory up to the version of the record. Concurrent callers wait for the reading under way.
+    ///
+    /// What other servers have committed is read from the store's log. All installations are read the first time, after an
+    /// import, and where the log does not go back far enough.
     package func prepare(_ hub: HubRecord) async throws {
         guard isBehind(hub) else { return }
         try await readings.pass(hub.number) { [self] in
-            guard isBehind(hub) else { return }
+            guard isBehind(hub), try await !follow(hub) else { return }
             let reading = Mutex(AudienceIndex())
-            // The store calls no other closure while it reads, so nothing is missed between its last entry and the next
-            // commit.
-            let generation = try await store.audience(of: hub.number) { [self] entry in
-                if let entry {
-                    reading.withLock { $0.insert(entry) }
-                } else {
-                    let index = reading.withLock { index in
-                        defer { index = AudienceIndex() }
-                        return index
-                    }
-                    indexes.withLock { $0[hub.number] = index }
-                }
+            let (generation, version) = try await store.audience(of: hub.number) { entry in
+                reading.withLock { $0.insert(entry) }
             }
-            generations.withLock { $0[hub.number] = max($0[hub.number] ?? -1, generation) }
+            let index = reading.withLock { index in
+                defer { index = AudienceIndex() }
+                return index
+            }
+            audiences.withLock {
+                $0[hub.number] = HubAudience(generation: generation, version: version, index: index)
+            }
+            // Commits during the reading were applied to the copy before.
+            _ = try await follow(hub, beyondRecord: true)
         }
     }
 
     private func isBehind(_ hub: HubRecord) -> Bool {
-        generations.withLock { $0[hub.number] ?? -1 } < hub.generation
+        audiences.withLock { $0[hub.number]?.isBehind(hub) ?? true }
+    }
+
+    /// The version of the copy in memory; `nil` where there is none of the record's generation.
+    private func version(of hub: HubRecord) -> Int64? {
+        audiences.withLock { audiences in
+            guard let known = audiences[hub.number], known.generation >= hub.generation else { return nil }
+            return known.version
+        }
+    }
+
+    /// Applies the commits of the store's log.
+    ///
+    /// - Parameter beyondRecord: Whether those after the record's version are read too.
+    /// - Returns: Whether the copy has the record's version then.
+    private func follow(_ hub: HubRecord, beyondRecord: Bool = false) async throws -> Bool {
+        while let version = version(of: hub) {
+            if version >= hub.version, !beyondRecord { return true }
+            let commits = try await store.audienceCommits(of: hub.number, after: version, limit: Self.commitPage)
+            guard !commits.isEmpty else { return version >= hub.version }
+            changed(commits.flatMap(\.changes))
+            let isComplete = audiences.withLock { audiences in
+                commits.allSatisfy { audiences[hub.number]?.apply($0) ?? false }
+            }
+            guard isComplete else { return false }
+            if commits.count < Self.commitPage, beyondRecord { return true }
+        }
+        return false
     }
 
     /// A snapshot of the installations that match an expression now.
@@ -133,7 +165,7 @@ package final class NotificationHubs: Sendable {
         var found: [TagExpression: Bitmap] = [:]
         if let expression { try await find(expression, in: hub, found: &found) }
         let now = clock()
-        guard let index = indexes.withLock({ $0[hub.number]?.part(for: expression) }) else { return Bitmap() }
+        guard let index = audiences.withLock({ $0[hub.number]?.index.part(for: expression) }) else { return Bitmap() }
         guard let format else { return index.audience(expression, now: now, found: found) }
         guard format != .template else {
             return index.audience(expression, countsTemplates: true, now: now, found: found)
@@ -145,13 +177,13 @@ package final class NotificationHubs: Sendable {
 
     private func divisions(of hub: HubRecord) async throws -> AudienceIndex {
         try await prepare(hub)
-        return indexes.withLock { $0[hub.number]?.divisions } ?? AudienceIndex()
+        return audiences.withLock { $0[hub.number]?.index.divisions } ?? AudienceIndex()
     }
 
     /// The index of a hub's reachable installations, from which reports count traits.
     func traits(of hub: HubRecord) async throws -> AudienceIndex {
         try await prepare(hub)
-        return indexes.withLock { $0[hub.number]?.traits } ?? AudienceIndex()
+        return audiences.withLock { $0[hub.number]?.index.traits } ?? AudienceIndex()
     }
 
     /// The installations of a hub on this server's own devices.
@@ -159,7 +191,7 @@ package final class NotificationHubs: Sendable {
     /// - Parameter alone: Whether installations are left out whose channel others may share.
     func ownDevices(of hub: HubRecord, alone: Bool = false) async throws -> Bitmap {
         try await prepare(hub)
-        guard let index = indexes.withLock({ $0[hub.number]?.part(for: nil) }) else { return Bitmap() }
+        guard let index = audiences.withLock({ $0[hub.number]?.index.part(for: nil) }) else { return Bitmap() }
         let own = index.installations(of: .aldaba)
         return alone ? own.subtracting(index.registrations) : own
     }
@@ -192,8 +224,8 @@ package final class NotificationHubs: Sendable {
     /// are in them.
     package func size(of hub: HubRecord) async throws -> (installations: Int, memory: Int, tags: Int) {
         try await prepare(hub)
-        return indexes.withLock { indexes in
-            let index = indexes[hub.number]
+        return audiences.withLock { audiences in
+            let index = audiences[hub.number]?.index
             return (index?.count ?? 0, index?.memory ?? 0, index?.valueCount(of: .tag) ?? 0)
         }
     }

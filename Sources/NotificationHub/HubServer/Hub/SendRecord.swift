@@ -115,6 +115,8 @@ package struct UnreadableSend: Error, Hashable, CustomStringConvertible {
 package struct SendProgress: Hashable, Sendable {
     /// The installation number or channel index at which the next slice begins.
     package var cursor: UInt32
+    /// The one at which this slice began.
+    package var from: UInt32
     /// Whether this slice was the last.
     package var isEnd: Bool
     /// The counts of the outcomes.
@@ -142,10 +144,11 @@ package struct SendProgress: Hashable, Sendable {
 
     /// Creates an instance from its properties.
     package init(
-        cursor: UInt32, isEnd: Bool, counts: [OutcomeCount], faults: [SendFault], deadChannels: [DeadChannel],
-        at: Timestamp, nextAt: Timestamp? = nil
+        cursor: UInt32, from: UInt32, isEnd: Bool, counts: [OutcomeCount], faults: [SendFault],
+        deadChannels: [DeadChannel], at: Timestamp, nextAt: Timestamp? = nil
     ) {
         self.cursor = cursor
+        self.from = from
         self.isEnd = isEnd
         self.counts = counts
         self.faults = faults

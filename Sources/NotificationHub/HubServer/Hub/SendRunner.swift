@@ -1,6 +1,7 @@
 import HubProtocol
 import Logging
 import PushCore
+import PushServer
 import Synchronization
 
 /// Runs the sends of all hubs, a slice of each in turn, several at the same time (``SendScheduler``). Neither a large send
@@ -18,6 +19,8 @@ package struct SendRunner: Sendable {
     /// The time for which only connected devices get such a send, in milliseconds, before its members are processed one
     /// by one.
     private static let liveTime: Int64 = 1000
+    /// The time after which work is looked at again that another server does, in milliseconds.
+    private static let otherServerRest: Int64 = 100
     /// The period of the search for expired entities, in milliseconds.
     private static let sweepPeriod: Int64 = 60_000
 
@@ -58,9 +61,11 @@ package struct SendRunner: Sendable {
                     }
                     if sweepsNow(runState) { group.addTask { await sweep(runState) } }
                     let due = [try await hubs.store.nextDue(after: begun.at), runState.nextRest].compactMap { $0 }.min()
-                    // A wait longer than an hour is checked again after an hour, in case the clock was set.
-                    let wait = due.map { max(.zero, $0.duration(since: hubs.now)) } ?? .seconds(3600)
-                    wakeUpLater(min(wait, .seconds(3600)), sleep)
+                    // A wait longer than an hour is checked again after an hour, in case the clock was set. What other servers
+                    // accept, and what a server leaves that ends, is found within a second.
+                    let longest: Duration = hubs.store.isShared ? .seconds(1) : .seconds(3600)
+                    let wait = due.map { max(.zero, $0.duration(since: hubs.now)) } ?? longest
+                    wakeUpLater(min(wait, longest), sleep)
                 } catch {
                     if Task.isCancelled || error is CancellationError { break }
                     logger.error("the hub's sends wait five seconds: \(error)")
@@ -151,7 +156,11 @@ package struct SendRunner: Sendable {
         var rest: Timestamp?
         do {
             do {
-                try await hubs.slices.run(of: hub.number) { try await step(record, hub) }
+                try await claiming(record) { record in
+                    try await hubs.slices.run(of: hub.number) { try await step(record, hub) }
+                }
+            } catch is WorkOfAnotherServer {
+                rest = hubs.now.adding(milliseconds: Self.otherServerRest)
             } catch let fault as HubError {
                 try await abandon(record, "\(fault)")
             } catch let fault as InstallationError {
@@ -165,6 +174,21 @@ package struct SendRunner: Sendable {
             if !Task.isCancelled { logger.error("the send \(record.id) rests five seconds: \(error)") }
         }
         runState.state.withLock { $0.turns.end(record.number, restingUntil: rest) }
+    }
+
+    /// Runs a step of a send while no other server runs one.
+    ///
+    /// - Throws: ``WorkOfAnotherServer`` where one does, or has done what was to be done.
+    private func claiming(
+        _ record: SendRecord, _ body: @Sendable (SendRecord) async throws -> Void
+    ) async throws {
+        guard hubs.store.isShared else { return try await body(record) }
+        try await hubs.store.claiming(SQLClaim(.send, record.number)) {
+            guard let record = try await hubs.store.runnableSend(record.number, at: hubs.now) else {
+                throw WorkOfAnotherServer()
+            }
+            try await body(record)
+        }
     }
 
     private func sweepsNow(_ runState: RunState) -> Bool {
@@ -255,7 +279,10 @@ package struct SendRunner: Sendable {
         guard !hubs.isToBeOpened(wave, record.request.plan) else {
             // A cap counts the waves of the hub's other campaigns, so waves are opened one after another.
             return try await hubs.mutexes.pass(slice.hub.number) {
-                for other in try await hubs.open(wave, of: record, slice.hub) {
+                let unreadable = try await hubs.store.claiming(SQLClaim(.campaigns, slice.hub.number)) {
+                    try await hubs.open(wave, of: record, slice.hub)
+                }
+                for other in unreadable {
                     logger.error(
                         "it cannot be read whom the send \(other) reached: all whom it meant count for the cap of \(record.id)"
                     )

@@ -113,15 +113,18 @@ package struct OpenList: Hashable, Sendable {
     package var hub: Int64
     /// The hub's generation, which other processes raise when they change installations.
     package var generation: Int64
-    /// The hub's moment (its version) at which the list was stored.
+    /// The version of the hub's audience.
+    package var version: Int64
+    /// The hub's moment at which the list was stored.
     package var moment: Int64
     /// The members at that moment, by installation number.
     package var audience: Bitmap
 
     /// Creates an instance from its properties.
-    package init(hub: Int64, generation: Int64, moment: Int64, audience: Bitmap) {
+    package init(hub: Int64, generation: Int64, version: Int64, moment: Int64, audience: Bitmap) {
         self.hub = hub
         self.generation = generation
+        self.version = version
         self.moment = moment
         self.audience = audience
     }

@@ -68,7 +68,8 @@ extension SendSlice {
         _ items: [Item], verdicts: [PushVerdict], cursor: UInt32, isEnd: Bool, triesAgain: Bool
     ) async throws -> SendProgress {
         let now = hubs.now
-        var progress = SendProgress(cursor: cursor, isEnd: isEnd, counts: [], faults: [], deadChannels: [], at: now)
+        var progress = SendProgress(
+            cursor: cursor, from: record.cursor, isEnd: isEnd, counts: [], faults: [], deadChannels: [], at: now)
         for verdict in verdicts { progress.evidence.add(verdict.environment) }
         var known = progress.evidence
         if known.bad > 0 {

@@ -40,6 +40,7 @@ package final class HubWriteRates: Sendable {
     }
 
     private let proxies: [AddressRange]
+    private let servers: @Sendable () -> Int
     private let refusals = Dictionary(
         uniqueKeysWithValues: HubQuota.names.map { name in
             (name, Counter(label: "aldaba_hub_refusals_total", dimensions: [("quota", name)]))
@@ -48,8 +49,13 @@ package final class HubWriteRates: Sendable {
 
     /// Full rates.
     ///
-    /// - Parameter proxies: Addresses behind which are many clients.
-    package init(proxies: [AddressRange] = []) { self.proxies = proxies }
+    /// - Parameters:
+    ///   - proxies: Addresses behind which are many clients.
+    ///   - servers: The number of servers that share the hubs. Each takes its part of every rate.
+    package init(proxies: [AddressRange] = [], servers: @escaping @Sendable () -> Int = { 1 }) {
+        self.proxies = proxies
+        self.servers = servers
+    }
 
     /// The number of addresses whose writes are counted now.
     var addresses: Int { state.withLock { $0.addresses.count } }
@@ -66,16 +72,19 @@ package final class HubWriteRates: Sendable {
         guard writer.isPublished else { return nil }
         let client = isSecured && isProxy(address) ? nil : ClientAddress(address)
         let perSecond = hub.limits.writesPerSecond
+        let part = 1 / Double(max(1, servers()))
         return state.withLock { state in
             if let client,
                 let seconds = state.addresses.take(
-                    client, capacity: Double(Self.addressBurst), perSecond: Double(Self.perAddress), at: now)
+                    client, capacity: max(1, Double(Self.addressBurst) * part),
+                    perSecond: Double(Self.perAddress) * part, at: now)
             {
                 return .writes(.address, retryAfter: seconds)
             }
             let key = Key(hub: hub.number, name: writer.key, perSecond: perSecond)
             return state.keys.take(
-                key, capacity: Double(perSecond * HubLimits.burst), perSecond: Double(perSecond), at: now
+                key, capacity: max(1, Double(perSecond * HubLimits.burst) * part),
+                perSecond: Double(perSecond) * part, at: now
             ).map { .writes(.key, retryAfter: $0) }
         }
     }

@@ -95,10 +95,15 @@ package actor HubWebhookDispatcher {
                 begunBefore: now.adding(milliseconds: -CampaignFollowing.pause), limit: CampaignFollowing.mostOfHub)
             following.begin(running.map { .init(hub: $0.hub, id: $0.id) }, at: now)
         }
-        return due.compactMap { webhook in
-            guard let hub = hubs[webhook.hub], underWay.insert(hub.number).inserted else { return nil }
-            return Call(webhook: webhook, hub: hub, campaign: following.next(of: hub.number, at: now))
+        var calls: [Call] = []
+        for webhook in due {
+            // One server tells a hub's webhook, and goes on to do so until it ends.
+            guard let hub = hubs[webhook.hub], try await store.claim(SQLClaim(.webhook, hub.number)),
+                underWay.insert(hub.number).inserted
+            else { continue }
+            calls.append(Call(webhook: webhook, hub: hub, campaign: following.next(of: hub.number, at: now)))
         }
+        return calls
     }
 
     /// Tells a webhook, and notes how it took it.

@@ -83,11 +83,24 @@ enum HubSchema {
             // NULL where all that fit are chosen.
             try database.execute(sql: "ALTER TABLE hub ADD COLUMN picture_keys TEXT")
         }
+        migrator.registerMigration("17 the log of audiences") { database in try database.execute(sql: log) }
         return migrator
     }
 
     /// The bytes of an installation's document. `octet_length` is younger than the SQLite of Debian 12.
     static let documentBytes = "length(CAST(document AS BLOB))"
+
+    /// `audience_change.content` is ``AudienceCommit/content``.
+    private static let log = """
+        ALTER TABLE hub ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE audience_change(
+            hub INTEGER NOT NULL REFERENCES hub(number) ON DELETE CASCADE,
+            version INTEGER NOT NULL,
+            content TEXT NOT NULL,
+            PRIMARY KEY (hub, version)
+        ) WITHOUT ROWID;
+        CREATE UNIQUE INDEX hub_lower_name ON hub(lower(name));
+        """
 
     /// The counts follow every row, whoever writes it. A quota that is NULL is the standard one of ``HubLimits``; a hub that is
     /// large already is allowed twice its size.

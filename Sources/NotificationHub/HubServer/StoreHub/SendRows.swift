@@ -1,23 +1,23 @@
 import Crypto
-import Foundation
-import GRDB
 import HubProtocol
 import PushCore
+import PushServer
 
 /// The statements for new sends, and what is read of them.
 enum SendRows {
     /// - Returns: The send, and whether it is new; `nil` where the key names another request.
     static func add(
         _ id: String, hub: Int64, request: SendRequest, state: SendState, at now: Timestamp, isTest: Bool,
-        database: Database
+        _ sql: any SQLConnection
     ) throws -> (record: SendRecord, isNew: Bool)? {
-        let digest = Data(Self.digest(request, isTest: isTest))
-        if let key = request.idempotencyKey,
-            let row = try Row.fetchOne(
-                database, sql: "SELECT * FROM send WHERE hub = ? AND idempotency_key = ?", arguments: [hub, key])
-        {
-            guard row["digest"] == digest, let record = SendRecord(row) else { return nil }
-            return (record, false)
+        let digest = Self.digest(request, isTest: isTest)
+        if let key = request.idempotencyKey {
+            // Two servers may have the same request.
+            try HubDatabase.lock(hub: hub, sql)
+            if let row = try sql.row("SELECT * FROM send WHERE hub = ? AND idempotency_key = ?", hub, key) {
+                guard try row["digest"] == digest, let record = try SendRecord(row) else { return nil }
+                return (record, false)
+            }
         }
         var expression: String?
         var channels: String?
@@ -25,19 +25,17 @@ enum SendRows {
         case .audience(let text): expression = text
         case .channels(let list): channels = JSONValue.array(list.map { .string($0) }).json
         }
-        try database.execute(
-            sql: """
-                INSERT INTO send(id, hub, format, body, headers, expression, channels, reads_fields, due_at,
-                    idempotency_key, digest, campaign, state, enqueued_at, rate, plan, targeted, cursor)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0)
-                """,
-            arguments: [
-                id, hub, request.format.text, Data(request.body), headers(request), expression, channels,
-                request.readsFields, request.dueAt?.rawValue, request.idempotencyKey, digest, request.campaign,
-                state.rawValue, now.rawValue, request.rate, request.plan.isEmpty ? nil : request.plan.tree.json,
-            ])
+        let row = try sql.row(
+            """
+            INSERT INTO send(id, hub, format, body, headers, expression, channels, reads_fields, due_at,
+                idempotency_key, digest, campaign, state, enqueued_at, rate, plan, targeted, cursor)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0) RETURNING number
+            """, id, hub, request.format.text, request.body, headers(request), expression, channels,
+            request.readsFields, request.dueAt, request.idempotencyKey, digest, request.campaign, state, now,
+            request.rate, request.plan.isEmpty ? nil : request.plan.tree.json)
+        guard let row else { throw SQLColumnError(column: "number") }
         let record = SendRecord(
-            number: database.lastInsertedRowID, id: id, hub: hub, request: request, state: state, enqueuedAt: now)
+            number: try row["number"], id: id, hub: hub, request: request, state: state, enqueuedAt: now)
         return (record, true)
     }
 
@@ -63,32 +61,34 @@ enum SendRows {
     }
 }
 
+extension SendState: SQLValue {}
+
 extension SendRecord {
     /// Creates the record from a row; `nil` for a row without a valid state. Other unreadable columns are reported in
     /// ``unreadable``.
-    init?(_ row: Row) {
-        guard let state = SendState(rawValue: row["state"]) else { return nil }
-        func instant(_ column: String) -> Timestamp? { (row[column] as Int64?).map { Timestamp(rawValue: $0) } }
+    init?(_ row: any SQLRow) throws {
+        guard let state = SendState(rawValue: try row["state"]) else { return nil }
         var unreadable: UnreadableSend?
         func read<Value>(_ what: String, _ value: Value?, or placeholder: Value) -> Value {
             if value == nil { unreadable = UnreadableSend(what) }
             return value ?? placeholder
         }
-        let channels: [String]? = (row["channels"] as String?).map {
+        let channels: [String]? = (try row["channels"] as String?).map {
             read("channels", JSONValue(stored: $0)?.items?.allMapped(\.text), or: [])
         }
         let request = SendRequest(
-            format: read("format", SendFormat(row["format"]), or: .content), body: Array(row["body"] as Data),
-            headers: read("headers", Self.headers(row["headers"]), or: [:]),
-            target: channels.map { .channels($0) } ?? .audience(row["expression"]), dueAt: instant("due_at"),
-            idempotencyKey: row["idempotency_key"], campaign: row["campaign"], readsFields: row["reads_fields"],
-            rate: row["rate"],
-            plan: (row["plan"] as String?).map { read("plan", Self.plan($0), or: CampaignPlan()) } ?? CampaignPlan())
+            format: read("format", SendFormat(try row["format"]), or: .content), body: try row["body"],
+            headers: read("headers", Self.headers(try row["headers"]), or: [:]),
+            target: try channels.map { .channels($0) } ?? .audience(row["expression"]), dueAt: try row["due_at"],
+            idempotencyKey: try row["idempotency_key"], campaign: try row["campaign"],
+            readsFields: try row["reads_fields"], rate: try row["rate"],
+            plan: (try row["plan"] as String?).map { read("plan", Self.plan($0), or: CampaignPlan()) } ?? CampaignPlan()
+        )
         self.init(
-            number: row["number"], id: row["id"], hub: row["hub"], request: request, state: state,
-            enqueuedAt: Timestamp(rawValue: row["enqueued_at"]), startedAt: instant("started_at"),
-            endedAt: instant("ended_at"), targeted: row["targeted"],
-            cursor: UInt32(truncatingIfNeeded: row["cursor"] as Int64), reason: row["reason"])
+            number: try row["number"], id: try row["id"], hub: try row["hub"], request: request, state: state,
+            enqueuedAt: try row["enqueued_at"], startedAt: try row["started_at"], endedAt: try row["ended_at"],
+            targeted: try row["targeted"], cursor: UInt32(truncatingIfNeeded: try row["cursor"] as Int64),
+            reason: try row["reason"])
         self.unreadable = unreadable
     }
 
@@ -104,13 +104,6 @@ extension SendRecord {
     }
 }
 
-extension JSONValue {
-    /// Parses a column; `nil` for a text that is no JSON.
-    fileprivate init?(stored text: String) {
-        do { try self.init(text: text) } catch { return nil }
-    }
-}
-
 extension Array {
     /// The mapped elements; `nil` if one of them maps to `nil`.
     fileprivate func allMapped<Value>(_ value: (Element) -> Value?) -> [Value]? {
@@ -123,8 +116,8 @@ extension Bitmap {
     /// Decodes a stored audience.
     ///
     /// - Throws: ``UnreadableSend`` where nothing is stored, or the value cannot be read.
-    init(stored: Data?, of what: String) throws {
-        guard let found = stored.flatMap({ Bitmap(portable: Array($0)) }) else { throw UnreadableSend(what) }
+    init(stored: [UInt8]?, of what: String) throws {
+        guard let found = stored.flatMap({ Bitmap(portable: $0) }) else { throw UnreadableSend(what) }
         self = found
     }
 }

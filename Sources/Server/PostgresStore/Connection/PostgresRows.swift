@@ -48,6 +48,9 @@ struct PostgresRow {
     fileprivate let rows: PostgresRows
     fileprivate let index: Int
 
+    /// Whether the row has a column of that name.
+    func hasColumn(_ name: String) -> Bool { rows.column(name) >= 0 }
+
     /// The value in a column, by its number.
     ///
     /// - Throws: ``PostgresError`` for NULL, where the type has no such value, and for a value that the type cannot hold.

@@ -20,7 +20,7 @@ package enum PostgresSchema {
     static let steps: [[String]] = [
         ["CREATE TABLE schema_version(version bigint NOT NULL)"] + notifications + register + fcm + topics + reports
             + console + ["INSERT INTO schema_version VALUES (1)"],
-        nodes, ["ALTER TABLE node ADD COLUMN run bigint NOT NULL DEFAULT 0"],
+        nodes, ["ALTER TABLE node ADD COLUMN run bigint NOT NULL DEFAULT 0"], hubs,
     ]
 
     /// Any number: the same for all nodes.

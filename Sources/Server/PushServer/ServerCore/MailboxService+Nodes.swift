@@ -230,7 +230,7 @@ extension MailboxService {
     func runHeartbeatRound() {
         guard nodes != nil, !upkeep.isStopped else { return }
         sendHeartbeat()
-        isCutOff.store(others.isSilent(at: .now()), ordering: .relaxed)
+        nodeStatus.isCutOff.store(others.isSilent(at: .now()), ordering: .relaxed)
         loop.scheduleTask(in: .seconds(1)) { self.assumeIsolated { $0.runHeartbeatRound() } }
     }
 
@@ -276,8 +276,8 @@ extension MailboxService {
         case .success(let heartbeat):
             let (hasGap, hasMessages) = others.receive(heartbeat, at: .now())
             others.asking = nil
-            isCutOff.store(false, ordering: .relaxed)
-            duties.store(others.isFirst(nodes?.store.node ?? 0), ordering: .relaxed)
+            nodeStatus.isCutOff.store(false, ordering: .relaxed)
+            nodeStatus.hasDuties.store(others.isFirst(nodes?.store.node ?? 0), ordering: .relaxed)
             if hasMessages { arrivals.wake() }
             if !heartbeat.topics.isEmpty {
                 broadcasts.live.published(heartbeat.topics)
@@ -293,6 +293,7 @@ extension MailboxService {
             others.isHeartbeatWanted = false
             self.sendHeartbeat()
         }
+        nodeStatus.count.store(max(1, others.alive.count), ordering: .relaxed)
         NodeMetrics.recordNodes(others.alive.count)
     }
 
@@ -326,8 +327,11 @@ extension MailboxService {
         for node in others.alive where node != nodes.store.node { send([.heartbeat], to: node) }
     }
 
+    /// The number of servers that are alive, this one included.
+    nonisolated package var serverCount: Int { nodeStatus.count.load(ordering: .relaxed) }
+
     /// Whether this server does what one server has to do: sweeps, reports, webhooks.
-    nonisolated package var hasDuties: Bool { nodes == nil || duties.load(ordering: .relaxed) }
+    nonisolated package var hasDuties: Bool { nodes == nil || nodeStatus.hasDuties.load(ordering: .relaxed) }
 }
 
 extension NodeMessage {

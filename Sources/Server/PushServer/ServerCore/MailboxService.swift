@@ -27,9 +27,7 @@ package actor MailboxService {
     /// The ports of a node of several; `nil` over a store that one process uses.
     nonisolated let nodes: NodePorts?
     nonisolated let attempts = AttemptQueue()
-    nonisolated let duties = Atomic(false)
-    /// Whether this node of several has lost the store, and with it what was revoked meanwhile.
-    nonisolated let isCutOff = Atomic(false)
+    nonisolated let nodeStatus = NodeStatus()
     /// Tells that messages of apps have arrived, here or at another node.
     nonisolated package let arrivals = MessageArrivalSignal()
     /// The directory of the apps by which extensions are counted; `nil` where they are counted together.
@@ -173,7 +171,7 @@ package actor MailboxService {
     /// Delivers to the device's connection, on this thread, and queues the timeline; `nil` when no id can be made now.
     nonisolated func attempt(_ acceptance: AcceptedNotification) -> NotificationID? {
         let now = clock()
-        guard !isCutOff.load(ordering: .relaxed), let id = ids.next(now: now) else { return nil }
+        guard !nodeStatus.isCutOff.load(ordering: .relaxed), let id = ids.next(now: now) else { return nil }
         let connection = presence.connection(of: acceptance.subject.device)
         if connection == nil, nodes != nil {
             let record = Self.record(acceptance, id: id, now: now, expiresAt: nil)

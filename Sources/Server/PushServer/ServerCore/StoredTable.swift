@@ -12,7 +12,7 @@ package enum StoredValue: Hashable, Sendable {
 
 /// A table of a server's database whose rows move to another database as they are. The other tables are made from these.
 package struct StoredTable: Hashable, Sendable {
-    /// The table's name.
+    /// The table's name; those of the hubs with the name of their schema, under which a file of theirs is attached.
     package var name: String
     /// The columns, which are the same in every database.
     package var columns: [String]
@@ -26,7 +26,9 @@ package struct StoredTable: Hashable, Sendable {
     }
 
     /// All tables, in an order in which each row is there before another refers to it.
-    package static let all = [
+    package static let all = ofServer + ofHubs
+
+    private static let ofServer = [
         StoredTable("app", "id topic team mailbox_limit overflow created_at removed_at name push_enabled", owner: "id"),
         StoredTable("provider_key", "key_id team public_key created_at revoked_at"),
         StoredTable("team", "id name created_at"),
@@ -97,6 +99,58 @@ package struct StoredTable: Hashable, Sendable {
         StoredTable("audit_end", "number at outcome object after", owner: "number"),
     ]
 
+    /// The database counts a hub's installations when they are inserted.
+    private static let ofHubs = [
+        StoredTable(
+            "hub.hub",
+            """
+            number name team topic is_strict created_at generation moment version most_installations most_tags \
+            writes_per_second picture_keys
+            """, owner: "number"),
+        StoredTable("hub.hub_key", "hub name rights primary_key secondary_key created_at", owner: "hub"),
+        StoredTable("hub.backend_key", "hash hub name created_at", owner: "hub"),
+        StoredTable("hub.api_key", "hash hub name rights expires_at created_at", owner: "hub"),
+        StoredTable(
+            "hub.push_credential",
+            "number hub service kind environment address name owner secret authority expires_at created_at",
+            owner: "number"),
+        StoredTable(
+            "hub.installation",
+            """
+            number hub id user channel document platform tags template_tags locale country app_version version created_at \
+            updated_at expires_at fault fault_at time_zone channel_moment registered_at seen_at
+            """, owner: "number"),
+        StoredTable(
+            "hub.send",
+            """
+            number id hub format body headers expression channels reads_fields due_at idempotency_key digest campaign state \
+            enqueued_at started_at ended_at targeted cursor audience rate next_at plan reason
+            """, owner: "number"),
+        StoredTable("hub.send_wave", "number send due_at opened_at ended_at audience", owner: "send"),
+        StoredTable(
+            "hub.send_part",
+            "number send moment locale variant audience count broadcast expires_at withdrawn_at followed closure",
+            owner: "send"),
+        StoredTable("hub.send_count", "send name count", owner: "send"),
+        StoredTable("hub.send_left_out", "send why audience", owner: "send"),
+        StoredTable("hub.send_outcome", "send platform outcome count", owner: "send"),
+        StoredTable("hub.send_fault", "number send installation name outcome at", owner: "send"),
+        StoredTable(
+            "hub.send_recipient",
+            """
+            send installation part name platform locale app_version outcome reason ending reached at attempts first_at \
+            retry_at looked_up_at list notification variant
+            """, owner: "installation"),
+        StoredTable("hub.hub_webhook", "hub url secret set_at", owner: "hub"),
+        StoredTable("hub.hub_event", "number hub kind data at", owner: "number"),
+    ]
+
     /// The tables whose first column is numbered by the database, never twice.
-    package static let numbered: Set<String> = ["app", "topic", "ended_registration", "app_message", "audit"]
+    package static let numbered: Set<String> = [
+        "app", "topic", "ended_registration", "app_message", "audit", "hub.hub", "hub.push_credential",
+        "hub.installation", "hub.send", "hub.send_wave", "hub.send_part", "hub.send_fault", "hub.hub_event",
+    ]
+
+    /// Whether other rows are deleted with a row. Its ``owner`` is its key.
+    package var hasDependents: Bool { ["hub.hub", "hub.send"].contains(name) }
 }

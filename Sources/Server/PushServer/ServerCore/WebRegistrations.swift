@@ -33,12 +33,16 @@ package struct NoWebRegistrations: WebRegistrationSource {
 package final class WebRegistrations: WebRegistrationSource {
     private let store: any FCMRegister
     private let apps: AppDirectory
+    private let isShared: Bool
     private let devices = Mutex<Set<DeviceID>>([])
 
     /// Creates a directory that has read nothing yet.
-    package init(store: any FCMRegister, apps: AppDirectory) {
+    ///
+    /// - Parameter isShared: Whether other servers add registrations too: then the register is asked about each device.
+    package init(store: any FCMRegister, apps: AppDirectory, isShared: Bool) {
         self.store = store
         self.apps = apps
+        self.isShared = isShared
     }
 
     /// Reads which devices have browser registrations; once, before devices may connect.
@@ -53,8 +57,9 @@ package final class WebRegistrations: WebRegistrationSource {
         devices.withLock { _ = $0.insert(device) }
     }
 
-    /// Whether the device has had a browser registration since the server began, or before.
-    package func mayHave(_ device: DeviceID) -> Bool { devices.withLock { $0.contains(device) } }
+    /// Whether the device has had a browser registration since the server began, or before; of one that another server may have
+    /// registered, nobody knows.
+    package func mayHave(_ device: DeviceID) -> Bool { isShared || devices.withLock { $0.contains(device) } }
 
     /// Reads the registrations from the register, with the topics of their apps.
     package func registrations(

@@ -6,35 +6,51 @@ import PushServer
 package struct SQLiteTables: TableStore {
     private let database: Database
 
-    /// Runs a closure in one transaction of a store's.
-    ///
-    /// - Throws: The error of the closure, and nothing has changed.
-    package static func withTransaction<Value>(
-        _ store: SQLiteStore, _ body: (SQLiteTables) throws -> Value
-    ) throws -> Value {
-        try store.pool.writeWithoutTransaction { database in
-            var value: Value?
-            try database.inTransaction(.immediate) {
-                value = try body(SQLiteTables(database: database))
-                return .commit
-            }
-            guard let value else { throw StoreError.isClosed }
-            return value
+    /// The files of a server's databases.
+    package struct Files: Sendable {
+        private let queue: DatabaseQueue
+
+        /// Opens the files, whose tables have to be there.
+        ///
+        /// - Parameters:
+        ///   - server: The path of the server's database.
+        ///   - hubs: The path of the hubs' database.
+        package init(server: String, hubs: String) throws {
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(10)
+            configuration.prepareDatabase { try $0.execute(sql: "ATTACH DATABASE ? AS hub", arguments: [hubs]) }
+            queue = try DatabaseQueue(path: server, configuration: configuration)
         }
+
+        /// Runs a closure in one transaction.
+        ///
+        /// - Throws: The error of the closure, and nothing has changed.
+        package func withTransaction<Value>(_ body: (SQLiteTables) throws -> Value) throws -> Value {
+            try queue.inDatabase { database in
+                var value: Value?
+                try database.inTransaction(.immediate) {
+                    value = try body(SQLiteTables(database: database))
+                    return .commit
+                }
+                guard let value else { throw StoreError.isClosed }
+                return value
+            }
+        }
+
+        /// Runs a closure with the state of one moment, while a server goes on.
+        ///
+        /// - Throws: The error of the closure, or of the database.
+        package func withSnapshot<Value>(_ body: (SQLiteTables) throws -> Value) throws -> Value {
+            try queue.read { try body(SQLiteTables(database: $0)) }
+        }
+
+        /// Closes the files.
+        package func close() throws { try queue.close() }
     }
 
-    /// Runs a closure with the state of one moment, while a server goes on.
-    ///
-    /// - Throws: The error of the closure, or of the database.
-    package static func withSnapshot<Value>(
-        _ store: SQLiteStore, _ body: (SQLiteTables) throws -> Value
-    ) throws -> Value {
-        try store.pool.read { try body(SQLiteTables(database: $0)) }
-    }
-
-    /// Looks at three tables.
+    /// Looks at four tables.
     package func isNew() throws -> Bool {
-        try ["app", "device", "message"].allSatisfy { table in
+        try ["app", "device", "message", "hub.hub"].allSatisfy { table in
             try Int.fetchOne(database, sql: "SELECT 1 FROM \(table) LIMIT 1") == nil
         }
     }
@@ -86,17 +102,26 @@ package struct SQLiteTables: TableStore {
         }
     }
 
-    /// Reads SQLite's table of numbers.
+    /// SQLite's table of numbers in a table's file, and the table's name there.
+    private static func numbers(of table: StoredTable) -> (sequences: String, name: String) {
+        let parts = table.name.split(separator: ".")
+        return (parts.dropLast().map { "\($0)." }.joined() + "sqlite_sequence", String(parts.last ?? ""))
+    }
+
+    /// Reads SQLite's table of numbers, and the highest number, since not all tables are in it.
     package func lastNumber(in table: StoredTable) throws -> Int64 {
-        try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = ?", arguments: [table.name])
-            ?? 0
+        let (sequences, name) = Self.numbers(of: table)
+        let given = try Int64.fetchOne(
+            database, sql: "SELECT seq FROM \(sequences) WHERE name = ?", arguments: [name])
+        let highest = try Int64.fetchOne(database, sql: "SELECT MAX(\(table.columns[0])) FROM \(table.name)")
+        return max(given ?? 0, highest ?? 0)
     }
 
     /// Changes SQLite's table of numbers.
     package func continueNumbers(in table: StoredTable, after number: Int64) throws {
-        try database.execute(sql: "DELETE FROM sqlite_sequence WHERE name = ?", arguments: [table.name])
-        try database.execute(
-            sql: "INSERT INTO sqlite_sequence(name, seq) VALUES(?, ?)", arguments: [table.name, number])
+        let (sequences, name) = Self.numbers(of: table)
+        try database.execute(sql: "DELETE FROM \(sequences) WHERE name = ?", arguments: [name])
+        try database.execute(sql: "INSERT INTO \(sequences)(name, seq) VALUES(?, ?)", arguments: [name, number])
     }
 
     /// Makes the names of notifications, and the counts of messages from apps.

@@ -84,7 +84,7 @@ private func people() async throws -> HubWorld {
     return world
 }
 
-@Test(arguments: scenes)
+@Test(.onFiles, arguments: scenes)
 private func `a campaign comes once to everybody, wherever the server dies`(scene: Scene) async throws {
     let people = try await people()
     let (calm, record, _) = try await run(scene, in: people, dyingAt: 0, isBefore: true)

@@ -1,6 +1,7 @@
 import HubProtocol
 import HubServer
 import PushCore
+import PushServer
 import Synchronization
 
 /// A store beside which the power goes off at one write: before it, or behind it.
@@ -104,12 +105,24 @@ final class DyingStore: HubStore {
     func hubs() async throws -> [HubRecord] { try await store.hubs() }
     func keys(of hub: Int64) async throws -> [HubKey] { try await store.keys(of: hub) }
     func backendKey(hash: [UInt8]) async throws -> (HubRecord, String)? { try await store.backendKey(hash: hash) }
-    func audience(of hub: Int64, _ body: @escaping @Sendable (AudienceEntry?) -> Void) async throws -> Int64 {
+    var isShared: Bool { store.isShared }
+    func claim(_ claim: SQLClaim) async throws -> Bool { try await store.claim(claim) }
+    func release(_ claim: SQLClaim) async { await store.release(claim) }
+    func claims(_ kind: SQLClaim.Kind) async throws -> [SQLClaim] { try await store.claims(kind) }
+    func audience(
+        of hub: Int64, _ body: @escaping @Sendable (AudienceEntry) -> Void
+    ) async throws -> (generation: Int64, version: Int64) {
         pages.withLock { $0.append(.max) }
         return try await store.audience(of: hub, body)
     }
+    func audienceCommits(of hub: Int64, after version: Int64, limit: Int) async throws -> [AudienceCommit] {
+        try await store.audienceCommits(of: hub, after: version, limit: limit)
+    }
+    func readCommits(of hub: Int64, after version: Int64, limit: Int) throws -> [AudienceCommit] {
+        try store.readCommits(of: hub, after: version, limit: limit)
+    }
     func put(
-        _ installation: Installation, hub: Int64, condition: EntityCondition, registersChannel: Bool,
+        _ installation: HubProtocol.Installation, hub: Int64, condition: EntityCondition, registersChannel: Bool,
         at now: Timestamp, admission: @escaping Admission, committed: @escaping Committed
     ) async throws -> (StoredInstallation, isNew: Bool)? {
         try await store.put(
@@ -180,6 +193,9 @@ final class DyingStore: HubStore {
     func runnableSends(at now: Timestamp) async throws -> [RunnableSend] {
         try await store.runnableSends(at: now)
     }
+    func runnableSend(_ number: Int64, at now: Timestamp) async throws -> SendRecord? {
+        try await store.runnableSend(number, at: now)
+    }
     func sends(_ numbers: [Int64]) async throws -> [SendRecord] { try await store.sends(numbers) }
     func deleteSends(endedBefore instant: Timestamp, limit: Int) async throws -> Bool {
         try await store.deleteSends(endedBefore: instant, limit: limit)
@@ -194,8 +210,8 @@ final class DyingStore: HubStore {
     func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> CampaignReach {
         try await store.reached(hub: hub, since: instant, but: send)
     }
-    func see(_ tokens: [String], at now: Timestamp) async throws -> [Int64: [UInt32]] {
-        try await write { try await store.see(tokens, at: now) }
+    func see(_ tokens: [String], at now: Timestamp, committed: @escaping Committed) async throws {
+        try await write { try await store.see(tokens, at: now, committed: committed) }
     }
     func leftOut(of send: Int64) async throws -> [ExclusionReason: Int] { try await store.leftOut(of: send) }
     func audiencesLeftOut(ofSend send: Int64) async throws -> [ExclusionReason: Bitmap] {

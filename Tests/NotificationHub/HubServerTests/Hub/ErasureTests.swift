@@ -2,6 +2,7 @@ import GRDB
 import HubProtocol
 import PushCore
 import PushServer
+import SQLiteStore
 import Synchronization
 import Testing
 
@@ -50,12 +51,16 @@ extension HubWorld {
     #expect(events.count == 2)
 }
 
-@Test func `events that name an installation are found by their index`() async throws {
+@Test(.onFiles) func `events that name an installation are found by their index`() async throws {
     let world = try await HubWorld()
     let file = try DatabaseQueue(path: world.folder.path("hub.sqlite"))
     let plan = try await file.read { database in
         try Row.fetchAll(
-            database, sql: "EXPLAIN QUERY PLAN \(HubDatabase.erasingEvents)", arguments: [1, "x"]
+            database,
+            sql: """
+                EXPLAIN QUERY PLAN DELETE FROM hub_event
+                WHERE \(HubDatabase.namesInstallation(SQLiteConnection(database: database)))
+                """, arguments: [1, "x"]
         ).map { $0["detail"] as String }
     }
     #expect(plan.contains { $0.contains("INDEX hub_event_installation (hub=? AND <expr>=?)") }, "\(plan)")
@@ -182,7 +187,9 @@ func `what a slice hands over that was under way when a person was erased is tak
     #expect(request.headers == ["apns-priority": "5"])
 }
 
-@Test func `of a send to channels that cannot be read nothing is left, since it may name the person`() async throws {
+@Test(.onFiles) func `of a send to channels that cannot be read nothing is left, since it may name the person`()
+    async throws
+{
     let world = try await HubWorld()
     try await world.put("one", #","userId":"anna""#, channel: "ABCD")
     let record = try await world.hubs.accept(

@@ -66,7 +66,7 @@ private func `a list has who was in, however the token is written, and what is k
     try await list.server.stop()
 }
 
-@Test func `what another process imports counts at once`() async throws {
+@Test(.onFiles) func `what another process imports counts at once`() async throws {
     let list = try await ListWorld(3)
     let world = list.world
     #expect(try list.members(1...3) == [1, 2, 3])

@@ -3,6 +3,7 @@ import Foundation
 import HubProtocol
 import HubServer
 import Logging
+import PostgresTestSupport
 import PushCore
 import PushServer
 import Scheduling
@@ -12,6 +13,8 @@ import Testing
 /// A hub on a database of the test's own, with a push service that keeps what it is given.
 final class HubWorld: Sendable {
     let folder: TemporaryFolder
+    /// The parameters of the PostgreSQL database that it shares with other servers; `nil` for a file.
+    let shared: [String: String]?
     let clock: ManualClock
     let sender: RecordingSender
     let database: HubDatabase
@@ -20,11 +23,13 @@ final class HubWorld: Sendable {
 
     /// - Parameters:
     ///   - before: A run of the server that has ended, whose files, clock and push service go on.
+    ///   - shared: The parameters of a PostgreSQL database, which other servers may have too.
     ///   - senders: In place of the push service that keeps what it is given.
     ///   - store: Stands between the hub and its database.
     ///   - gateway: Takes one notification for many devices, from as many on as `broadcastMinimum`.
     init(
-        folder: TemporaryFolder? = nil, isStrict: Bool = false, after before: HubWorld? = nil,
+        folder: TemporaryFolder? = nil, shared: [String: String]? = nil, isStrict: Bool = false,
+        after before: HubWorld? = nil,
         senders: [HubPlatform: any PushSender]? = nil,
         store: (HubDatabase) -> any HubStore = { $0 },
         broadcastMinimum: Int = 1, clock: ManualClock? = nil,
@@ -33,7 +38,13 @@ final class HubWorld: Sendable {
         self.folder = try before?.folder ?? folder ?? TemporaryFolder()
         self.clock = before?.clock ?? clock ?? ManualClock()
         sender = before?.sender ?? RecordingSender()
-        database = try HubDatabase(path: self.folder.path("hub.sqlite"))
+        let parameters = try before.map(\.shared) ?? shared ?? Self.makeDatabase(of: self.folder)
+        self.shared = parameters
+        if let parameters {
+            database = HubDatabase(in: PostgresServer.hubs(of: parameters))
+        } else {
+            database = try HubDatabase(path: self.folder.path("hub.sqlite"))
+        }
         let store = store(database)
         let devices = try gateway(store)
         hubs = NotificationHubs(
@@ -45,6 +56,33 @@ final class HubWorld: Sendable {
             isStrict: isStrict, keys: [], at: self.clock.now)
         let found = try await database.hub(named: "TODO")
         hub = try #require(made ?? found)
+    }
+
+    /// A server for all hubs, where `ALDABA_HUB_STORE` is `postgres`: then all tests of hubs run on PostgreSQL.
+    private static let server: PostgresServer? = {
+        guard ProcessInfo.processInfo.environment["ALDABA_HUB_STORE"] == "postgres",
+            let version = PostgresVersion.installed.first
+        else { return nil }
+        do {
+            let server = try PostgresServer(version)
+            atexit { HubWorld.server?.stop() }
+            return server
+        } catch { fatalError("PostgreSQL does not start: \(error)") }
+    }()
+
+    /// Whether all hubs of this run are in a PostgreSQL database.
+    static let isOnServer = server != nil
+
+    /// A database for a folder, whose name a file in it has.
+    private static func makeDatabase(of folder: TemporaryFolder) throws -> [String: String]? {
+        guard let server else { return nil }
+        let file = folder.url.appendingPathComponent("postgres")
+        if FileManager.default.fileExists(atPath: file.path) {
+            return server.parameters(of: try String(contentsOf: file, encoding: .utf8))
+        }
+        let parameters = try server.makeDatabase()
+        try parameters["dbname"]?.write(to: file, atomically: true, encoding: .utf8)
+        return parameters
     }
 
     /// Zones by their rules of POSIX, as they are in Europe and east of it.
@@ -109,6 +147,11 @@ final class HubWorld: Sendable {
     func details(_ record: SendRecord) async throws -> SendDetails {
         try await hubs.details(record.id, of: hub) { "http://h/\($0)" }
     }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// For a test that looks into a hub's file, or copies it.
+    static var onFiles: Self { .disabled(if: HubWorld.isOnServer, "the hubs of this run have no files") }
 }
 
 /// A push service that takes everything but what it is told not to.

@@ -74,7 +74,7 @@ extension HubWorld {
     try await server.stop()
 }
 
-@Test func `who has a channel first is looked up by indexes`() async throws {
+@Test(.onFiles) func `who has a channel first is looked up by indexes`() async throws {
     let world = try await HubWorld()
     let file = try DatabaseQueue(path: world.folder.path("hub.sqlite"))
     let plan = try await file.read { database in

@@ -1,6 +1,7 @@
 import GRDB
 import HubProtocol
 import PushCore
+import SQLiteStore
 import Testing
 
 @testable import HubServer
@@ -191,7 +192,7 @@ func `a hub holds as many installations or registrations as it may`(isRegistrati
     #expect(rows.map { $0["installations"] as Int } == [3, 600_000, 0])
     #expect(rows.map { $0["document_bytes"] as Int } == [24, 4_800_000, 0])
     #expect(
-        rows.map { HubRecord($0).limits } == [
+        try rows.map { try HubRecord(SQLiteRow($0)).limits } == [
             HubLimits(), HubLimits(installations: 1_200_000, tags: 1_200_000), HubLimits(),
         ])
 }

@@ -4,11 +4,13 @@ import HubServer
 import PushCore
 import Testing
 
-@Test(arguments: [
-    ("plan", "plan = '{'"), ("plan", "plan = '{\"local\":1}'"), ("headers", "headers = 'x'"),
-    ("headers", "headers = '{\"a\":1}'"), ("channels", "channels = '{'"), ("channels", "channels = '[1]'"),
-    ("format", "format = 'pigeon'"),
-])
+@Test(
+    .onFiles,
+    arguments: [
+        ("plan", "plan = '{'"), ("plan", "plan = '{\"local\":1}'"), ("headers", "headers = 'x'"),
+        ("headers", "headers = '{\"a\":1}'"), ("channels", "channels = '{'"), ("channels", "channels = '[1]'"),
+        ("format", "format = 'pigeon'"),
+    ])
 func `a send of which something cannot be read is given up, and the others go on`(
     what: String, change: String
 ) async throws {
@@ -27,7 +29,7 @@ func `a send of which something cannot be read is given up, and the others go on
     #expect(world.sender.channels == ["token of one", "token of two"])
 }
 
-@Test func `a send whose audience cannot be read is given up`() async throws {
+@Test(.onFiles) func `a send whose audience cannot be read is given up`() async throws {
     let world = try await HubWorld()
     for id in ["one", "two"] { try await world.put(id) }
     let record = try await world.hubs.accept(
@@ -42,10 +44,12 @@ func `a send of which something cannot be read is given up, and the others go on
 }
 
 /// Two campaigns of a hub: of one that was cut short something is broken, the other has a cap that counts it.
-@Test(arguments: [
-    ("send_part", "UPDATE send_part SET audience = X'00'", ["i1", "i2", "i3"]),
-    ("wave", "UPDATE send_wave SET audience = X'00'", ["i1", "i2", "i3"]),
-])
+@Test(
+    .onFiles,
+    arguments: [
+        ("send_part", "UPDATE send_part SET audience = X'00'", ["i1", "i2", "i3"]),
+        ("wave", "UPDATE send_wave SET audience = X'00'", ["i1", "i2", "i3"]),
+    ])
 func `of whom it cannot be read whom a campaign reached, all whom it meant have had it`(
     what: String, change: String, meant: [String]
 ) async throws {
@@ -70,7 +74,9 @@ func `of whom it cannot be read whom a campaign reached, all whom it meant have 
     try await server.stop()
 }
 
-@Test func `a part that cannot be read ends its own send, and neither the report nor an erasure`() async throws {
+@Test(.onFiles) func `a part that cannot be read ends its own send, and neither the report nor an erasure`()
+    async throws
+{
     let (world, server) = try await HubWorld.withDevices(2) { #","userId":"u\#($0)""# }
     let file = try DatabaseQueue(path: world.folder.path("hub.sqlite"))
     try await server.login(1)

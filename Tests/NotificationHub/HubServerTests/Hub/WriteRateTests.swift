@@ -19,6 +19,14 @@ import Testing
         try SocketAddress(ipAddress: "10.\(number >> 16).\(number >> 8 & 255).\(number & 255)", port: 1)
     }
 
+    @Test func `of several servers each takes its part of a rate`() throws {
+        let rates = HubWriteRates(servers: { 4 })
+        let taken = try (0..<2 * HubWriteRates.addressBurst).count(where: { _ in
+            try rates.take(by: listen, of: hub(1, perSecond: 1000), from: address(1), isSecured: true, at: now) == nil
+        })
+        #expect(taken == HubWriteRates.addressBurst / 4)
+    }
+
     @Test func `one address writes so often, whatever hub and key it has`() throws {
         let rates = HubWriteRates()
         func taken(_ writes: Int, _ hub: HubRecord, after milliseconds: Int64 = 0) throws -> Int {

