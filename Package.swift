@@ -232,7 +232,7 @@ let benchmarks: [Target] = [
     program("AudienceRate", in: "Benchmarks", "HubProtocol", "PushCore"),
     program(
         "HubRate", in: "Benchmarks", "APNsProtocol", "HubProtocol", "HubServer", "PushCore", "PushServer",
-        "SQLiteStore", grdb, nioPosix, logging),
+        "PostgresStore", "SQLiteStore", grdb, nioPosix, logging),
     program("BareTLS", in: "Benchmarks", nioCore, nioPosix, nioSSL),
     program("ImportRate", in: "Benchmarks", "HubProtocol", "HubServer", "PushCore"),
 ]

@@ -5,6 +5,7 @@ import HubProtocol
 import HubServer
 import Logging
 import NIOPosix
+import PostgresStore
 import PushCore
 import PushServer
 import SQLiteStore
@@ -12,21 +13,24 @@ import Synchronization
 
 /// A campaign to every installation of a hub, some of them on connected devices: how long it takes until it is accepted, until
 /// it is with the gateway, and at which rate the connected ones get it. Connections are counters in this process: what a socket
-/// and TLS cost is not in it.
+/// and TLS cost is not in it. With the address of an empty PostgreSQL database, everything is there.
 @main
 enum HubRate {
     static func main() async throws {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4, let installations = Int(arguments[2]), let connected = Int(arguments[3]),
+        guard (4...5).contains(arguments.count), let installations = Int(arguments[2]),
+            let connected = Int(arguments[3]),
             (1...installations).contains(connected), connected >= NotificationHubs.defaultBroadcastMinimum
         else {
             print(
-                "usage: HubRate FOLDER INSTALLATIONS CONNECTED (at least \(NotificationHubs.defaultBroadcastMinimum))")
+                "usage: HubRate FOLDER INSTALLATIONS CONNECTED [POSTGRES]; CONNECTED is at least",
+                NotificationHubs.defaultBroadcastMinimum)
             exit(2)
         }
         let folder = URL(fileURLWithPath: arguments[1])
         let paths = ["server.sqlite", "hub.sqlite"].map { folder.appendingPathComponent($0).path }
-        let world = try await World(paths[0], paths[1], installations: installations)
+        let address = arguments.count == 5 ? arguments[4] : nil
+        let world = try await World(paths[0], paths[1], address: address, installations: installations)
         var result = try await world.measure(connected: connected)
         result["installations"] = installations
         result["connected"] = connected
@@ -54,7 +58,7 @@ private struct World {
     let presence: HubPresence
     let lists: HubLists
 
-    init(_ serverPath: String, _ hubPath: String, installations: Int) async throws {
+    init(_ serverPath: String, _ hubPath: String, address: String?, installations: Int) async throws {
         guard let sealer = DeviceTokenSealer(keys: [[UInt8](repeating: 7, count: 32)]) else { exit(1) }
         let now = presentTime()
         let empty = try SQLiteStore(path: serverPath)
@@ -68,8 +72,7 @@ private struct World {
         self.hub = hub
         try Self.fill(serverPath, app, count: installations)
         try Self.fill(hubPath, app, hub, sealer, count: installations)
-        let store = try SQLiteStore(path: serverPath)
-        let database = try HubDatabase(path: hubPath)
+        let (store, database) = try Self.open(serverPath, hubPath, address: address)
         lists = HubLists(store: database, sealer: sealer, clock: presentTime)
         presence = HubPresence(register: store.register, sealer: sealer, clock: presentTime)
         let service = try MailboxService(
@@ -86,6 +89,21 @@ private struct World {
         hubs = NotificationHubs(
             store: database, senders: [.aldaba: sender], gateway: gateway, changed: lists.changed, clock: presentTime)
         timelines = Timelines(store: store, mailboxes: service)
+    }
+
+    /// Opens the databases, or moves them to PostgreSQL.
+    private static func open(
+        _ serverPath: String, _ hubPath: String, address: String?
+    ) throws -> (any ServerStore, HubDatabase) {
+        guard let address else { return (try SQLiteStore(path: serverPath), try HubDatabase(path: hubPath)) }
+        let files = try SQLiteTables.Files(server: serverPath, hubs: hubPath)
+        var move = TableMove(remembersRows: false)
+        try PostgresTables.withTransaction(["dbname": address]) { target in
+            try files.withTransaction { try move.copy(from: $0, to: target) { _, _ in } }
+        }
+        try files.close()
+        let store = try PostgresStore(["dbname": address], at: presentTime())
+        return (store, HubDatabase(in: store.hubs))
     }
 
     /// Writes devices and registrations at once: one by one each would be synced.

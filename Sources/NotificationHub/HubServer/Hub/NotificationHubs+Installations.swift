@@ -238,7 +238,9 @@ extension NotificationHubs {
     private func waitForSlices(of hub: HubRecord) async throws {
         await slices.waitUntilEnded(of: hub.number)
         let start = now
-        for claim in try await store.claims(.send) {
+        let claims = try await store.claims(.send)
+        let own = Set(try await store.sends(claims.map(\.number)).filter { $0.hub == hub.number }.map(\.number))
+        for claim in claims where own.contains(claim.number) {
             while try await !store.claim(claim) {
                 guard now.milliseconds(since: start) < Self.longestSlice else {
                     throw HubError.conflict("another server is still sending to the hub; try again")

@@ -2,6 +2,7 @@ import APNsProtocol
 import Crypto
 import HubProtocol
 import PushCore
+import PushServer
 import Scheduling
 
 extension NotificationHubs {
@@ -94,7 +95,12 @@ extension NotificationHubs {
     ) async throws -> SendRecord {
         let found = try await send(id, of: hub)
         guard let done = try await store.setState(state, of: found.number, from: states, at: clock()) else {
-            throw HubError.conflict(Self.words(found.state, state))
+            // Another request may have done it meanwhile.
+            let present = try await send(id, of: hub)
+            guard present.state == state, found.state != state else {
+                throw HubError.conflict(Self.words(present.state, state))
+            }
+            return present
         }
         return done
     }
@@ -157,20 +163,22 @@ extension NotificationHubs {
         else { throw HubError.keyReused }
         guard isNew else { return (record, []) }
         let results = try await slices.run(of: hub.number) { [self] in
-            var slice = SendSlice(hubs: self, hub: hub, record: record)
-            var results: [TestResult] = []
-            var isEnd = false
-            // Each makes at least one installation's notifications.
-            while !isEnd {
-                var (progress, told) = try await slice.run(picked, collects: true)
-                // Until the end nobody else runs it.
-                if !progress.isEnd { progress.nextAt = now.adding(milliseconds: Self.testTimeout) }
-                try await store.advance(record.number, hub: hub.number, progress, committed: committed)
-                results += told
-                slice.record.cursor = progress.cursor
-                isEnd = progress.isEnd
+            try await store.claiming(SQLClaim(.send, record.number)) { [self] in
+                var slice = SendSlice(hubs: self, hub: hub, record: record)
+                var results: [TestResult] = []
+                var isEnd = false
+                // Each makes at least one installation's notifications.
+                while !isEnd {
+                    var (progress, told) = try await slice.run(picked, collects: true)
+                    // Until the end nobody else runs it.
+                    if !progress.isEnd { progress.nextAt = now.adding(milliseconds: Self.testTimeout) }
+                    try await store.advance(record.number, hub: hub.number, progress, committed: committed)
+                    results += told
+                    slice.record.cursor = progress.cursor
+                    isEnd = progress.isEnd
+                }
+                return results
             }
-            return results
         }
         return (record, results)
     }

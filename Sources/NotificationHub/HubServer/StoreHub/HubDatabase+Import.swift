@@ -13,13 +13,27 @@ extension HubDatabase {
         }
     }
 
-    /// Stores many installations in one transaction, as single puts would: a later one with the same id, or channel,
+    /// Stores many installations, as single puts would, in one transaction where no other server uses the database: a later one with the same id, or channel,
     /// replaces an earlier one.
     ///
     /// The hub's generation rises, so that a server with the hub's audiences in memory reads them again.
     ///
     /// - Returns: The number of new installations.
     package func importAll(_ installations: [ReadInstallation], hub: Int64, at now: Timestamp) async throws -> Int {
+        // Requests of other servers wait for one transaction only.
+        let size = isShared ? Self.sharedSlice : max(1, installations.count)
+        var added = 0
+        for start in stride(from: 0, to: installations.count, by: size) {
+            added += try await importOnce(
+                Array(installations[start..<min(start + size, installations.count)]), hub: hub, at: now)
+        }
+        return added
+    }
+
+    /// The installations that are imported in one transaction where other servers use the database.
+    private static let sharedSlice = 2000
+
+    private func importOnce(_ installations: [ReadInstallation], hub: Int64, at now: Timestamp) async throws -> Int {
         try await database.write { sql in
             try Self.lock(hub: hub, sql)
             let added: Int

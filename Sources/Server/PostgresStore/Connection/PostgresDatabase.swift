@@ -10,6 +10,7 @@ package final class PostgresDatabase: SQLDatabase {
     private let claimQueue = DispatchQueue(label: "aldaba.postgres.claims")
     /// The connection that has the claims: they end with it.
     private let claims = Mutex<PostgresConnection?>(nil)
+    private let isKeepingClaims = Atomic(false)
 
     /// Creates an instance; connections are made when they are first needed.
     ///
@@ -20,7 +21,9 @@ package final class PostgresDatabase: SQLDatabase {
     package init(schema: String, connections: Int = 4, connect: @escaping @Sendable () throws -> PostgresConnection) {
         let connectToSchema: @Sendable () throws -> PostgresConnection = {
             let connection = try connect()
-            try connection.execute("SET search_path = \(schema)")
+            // A server that stands still keeps no row locked.
+            try connection.execute(
+                "SET search_path = \(schema); SET idle_in_transaction_session_timeout = '3s'")
             return connection
         }
         pool = PostgresPool(count: connections, connect: connectToSchema)
@@ -111,10 +114,33 @@ package final class PostgresDatabase: SQLDatabase {
     private func claimConnection(_ kept: inout PostgresConnection?) throws -> PostgresConnection {
         if let kept, kept.isUsable { return kept }
         let connection = try Self.usable(&kept, connect)
-        // The claims of a machine that was switched off end after seven seconds.
+        // The claims of a server that stands still, or whose machine was switched off, end after seven seconds.
         try connection.execute(
-            "SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3")
+            """
+            SET idle_session_timeout = '7s'; SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 1; \
+            SET tcp_keepalives_count = 3
+            """)
+        if !isKeepingClaims.exchange(true, ordering: .relaxed) { keepClaims() }
         return connection
+    }
+
+    private static let claimPeriod = DispatchTimeInterval.seconds(2)
+
+    /// Uses the connection of the claims every two seconds, for as long as there is one, so that PostgreSQL does not end it.
+    private func keepClaims() {
+        claimQueue.asyncAfter(deadline: .now() + Self.claimPeriod) { [weak self] in
+            guard let self else { return }
+            let isThere = claims.withLock { kept in
+                guard let connection = kept, connection.isUsable else { return false }
+                do { try connection.run("SELECT 1") } catch {
+                    // Another one is made for the next claim.
+                    kept = nil
+                    return false
+                }
+                return true
+            }
+            if isThere { keepClaims() } else { isKeepingClaims.store(false, ordering: .relaxed) }
+        }
     }
 
     private static func usable(
