@@ -11,6 +11,7 @@ import sqlite3
 import threading
 import time
 import uuid
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from h2.exceptions import ProtocolError
@@ -92,10 +93,13 @@ def use_hub(server, devices, number):
     lines += [
         json.dumps({"installationId": f"i{each}", "platform": "apns", "pushChannel": f"c{each}", "userId": f"u{number}"})
         for each in range(number, number + 40)]
+    # One that begins a moment later has not ended when the first copy is made.
+    later = (datetime.now(UTC) + timedelta(seconds=1.5)).isoformat(timespec="milliseconds")
     # The commands fail while the server ends, and after that they find that the data has moved.
     server.aldaba("hub", "import", "todo", "-", input="\n".join(lines), check=False)
-    server.aldaba(
-        "hub", "campaign", "create", "todo", "--title", f"n{number}", "--ca", server.ready["ca"], check=False)
+    for title, when in ((f"n{number}", ()), (f"l{number}", ("--at", later))):
+        server.aldaba(
+            "hub", "campaign", "create", "todo", "--title", title, *when, "--ca", server.ready["ca"], check=False)
 
 
 def columns_of(database, schema):

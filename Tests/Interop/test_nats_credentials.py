@@ -239,4 +239,6 @@ def test_a_user_without_the_subjects_is_told_of(nodes, tmp_path, provider):
         assert alert(channel.notification()) == "late"
     done = check(nodes, nodes.nats.with_credentials, tmp_path / "none")
     assert done.returncode == 3 and "Permissions Violation" in done.stderr, done.stderr + done.stdout
-    assert all("Permissions Violation" in server.log.read_text() for server in nodes.servers)
+    # A server that has not connected again yet has not been told.
+    wait_until(
+        lambda: all("Permissions Violation" in server.log.read_text() for server in nodes.servers), "both logs say why")

@@ -40,7 +40,9 @@ struct HubParts: Sendable {
                 core.broadcasts, sender: gateway, apps: core.apps, sealer: core.tokens.sealer,
                 environment: configuration.environment, cell: ServerParts.cell, clock: core.clock),
             changed: core.hubLists.changed,
-            broadcastMinimum: configuration.values.number(.hubBroadcastMinimum),
+            // A pause waits for the copies that this server makes, and not for those of others.
+            broadcastMinimum: configuration.values.text(.nats) == nil
+                ? configuration.values.number(.hubBroadcastMinimum) : .max,
             clock: core.clock,
             zones: { LocalZones.shared.rules(named: $0) })
         if let name = configuration.values.text(.relayWakeHub) {
@@ -78,7 +80,9 @@ struct HubService: Service, CustomStringConvertible {
             for hub in try await parts.hubs.store.hubs() { try await parts.hubs.prepare(hub) }
         } catch {
             // Everything but the hubs goes on. A fault that is known has been told; a server of databases may answer again.
-            if !parts.database.isShared {
+            if parts.database.isShared {
+                logger.warning("the hubs' audiences are read later: \(error)")
+            } else {
                 health.recordFault(DatabaseFault(.hub, opening: health.path, error).kind)
             }
         }

@@ -53,6 +53,9 @@ struct ServerDatabases: Sendable {
             }
             store = opened
             hub = HubDatabase(in: opened.hubs)
+            if access(hubHealth.path, F_OK) == 0 {
+                logger.warning("\(hubHealth.path) is not used: the hubs are in PostgreSQL")
+            }
         } else {
             let path = known.path(of: .server)
             let opened = try open(.server, SQLiteStore.inspection) {

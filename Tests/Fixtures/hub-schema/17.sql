@@ -137,7 +137,7 @@ CREATE TABLE send(
     targeted INTEGER NOT NULL,
     cursor INTEGER NOT NULL,
     audience BLOB
-, rate INTEGER, next_at INTEGER, plan TEXT, reason TEXT);
+, rate INTEGER, next_at INTEGER, plan TEXT, reason TEXT, step INTEGER NOT NULL DEFAULT 0);
 CREATE TABLE send_count(
     send INTEGER NOT NULL REFERENCES send(number) ON DELETE CASCADE,
     name TEXT NOT NULL,

@@ -43,7 +43,8 @@ package protocol HubStore: Sendable {
 
     /// Whether other servers use the store too.
     var isShared: Bool { get }
-    /// Takes the right to do some work that one server at a time does; it ends with the process, at the latest.
+    /// Takes the right to do some work that one server at a time does. It ends with the process, or without notice where the server
+    /// loses the database or stands still.
     ///
     /// - Returns: Whether no other server has it.
     func claim(_ claim: SQLClaim) async throws -> Bool
@@ -280,26 +281,4 @@ package struct WorkOfAnotherServer: Error, Hashable, CustomStringConvertible {
 
     /// Creates the error.
     package init() {}
-}
-
-/// The precondition of a change (RFC 9110, section 13.1).
-package enum EntityCondition: Hashable, Sendable {
-    /// No condition.
-    case none
-    /// The entity exists.
-    case exists
-    /// The entity does not exist.
-    case isMissing
-    /// The entity exists in this version.
-    case version(Int64)
-
-    /// Whether the condition holds for an entity's version; `nil` for none.
-    package func holds(_ version: Int64?) -> Bool {
-        switch self {
-        case .none: true
-        case .exists: version != nil
-        case .isMissing: version == nil
-        case .version(let wanted): version == wanted
-        }
-    }
 }

@@ -175,6 +175,7 @@ extension NotificationHubs {
                     try await store.advance(record.number, hub: hub.number, progress, committed: committed)
                     results += told
                     slice.record.cursor = progress.cursor
+                    slice.record.step += 1
                     isEnd = progress.isEnd
                 }
                 return results

@@ -73,6 +73,8 @@ package struct SendRecord: Hashable, Sendable {
     package var targeted: Int
     /// The installation number, or the index of a channel, at which it continues.
     package var cursor: UInt32
+    /// The number of the steps that were recorded.
+    package var step: Int64 = 0
     /// Why it was given up, or what is wrong with it as a whole; `nil` where nothing is.
     package var reason: String?
 
@@ -115,8 +117,8 @@ package struct UnreadableSend: Error, Hashable, CustomStringConvertible {
 package struct SendProgress: Hashable, Sendable {
     /// The installation number or channel index at which the next slice begins.
     package var cursor: UInt32
-    /// The one at which this slice began.
-    package var from: UInt32
+    /// The number of the steps that were recorded before this slice.
+    package var step: Int64
     /// Whether this slice was the last.
     package var isEnd: Bool
     /// The counts of the outcomes.
@@ -144,11 +146,11 @@ package struct SendProgress: Hashable, Sendable {
 
     /// Creates an instance from its properties.
     package init(
-        cursor: UInt32, from: UInt32, isEnd: Bool, counts: [OutcomeCount], faults: [SendFault],
+        cursor: UInt32, step: Int64, isEnd: Bool, counts: [OutcomeCount], faults: [SendFault],
         deadChannels: [DeadChannel], at: Timestamp, nextAt: Timestamp? = nil
     ) {
         self.cursor = cursor
-        self.from = from
+        self.step = step
         self.isEnd = isEnd
         self.counts = counts
         self.faults = faults

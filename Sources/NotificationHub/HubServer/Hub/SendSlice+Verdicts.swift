@@ -69,7 +69,7 @@ extension SendSlice {
     ) async throws -> SendProgress {
         let now = hubs.now
         var progress = SendProgress(
-            cursor: cursor, from: record.cursor, isEnd: isEnd, counts: [], faults: [], deadChannels: [], at: now)
+            cursor: cursor, step: record.step, isEnd: isEnd, counts: [], faults: [], deadChannels: [], at: now)
         for verdict in verdicts { progress.evidence.add(verdict.environment) }
         var known = progress.evidence
         if known.bad > 0 {

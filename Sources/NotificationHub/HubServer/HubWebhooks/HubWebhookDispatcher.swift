@@ -98,12 +98,18 @@ package actor HubWebhookDispatcher {
         var calls: [Call] = []
         for webhook in due {
             // One server tells a hub's webhook, and goes on to do so until it ends.
-            guard let hub = hubs[webhook.hub], try await store.claim(SQLClaim(.webhook, hub.number)),
-                underWay.insert(hub.number).inserted
-            else { continue }
+            guard let hub = hubs[webhook.hub], await isOwn(hub), underWay.insert(hub.number).inserted else { continue }
             calls.append(Call(webhook: webhook, hub: hub, campaign: following.next(of: hub.number, at: now)))
         }
         return calls
+    }
+
+    /// Whether this server tells a hub's webhook. Where that cannot be asked, it is asked again a second later.
+    private func isOwn(_ hub: HubRecord) async -> Bool {
+        do { return try await store.claim(SQLClaim(.webhook, hub.number)) } catch {
+            logger.warning("the webhook of the hub \(hub.name) is told later: \(error)")
+            return false
+        }
     }
 
     /// Tells a webhook, and notes how it took it.

@@ -1,6 +1,12 @@
 import HubProtocol
 import PushCore
 import PushServer
+import SQLiteStore
+
+/// An error: a database has given each of the four thousand million numbers of installations. None is used again.
+struct NumbersExhausted: Error, CustomStringConvertible {
+    var description: String { "there are no numbers left for installations" }
+}
 
 extension HubDatabase {
     /// Writes the document and its columns.
@@ -29,8 +35,9 @@ extension HubDatabase {
             if old == nil {
                 let more = [hub.parameter, installation.foldedID.parameter, now.parameter]
                 let added = try sql.execute("\(InstallationRows.inserting) RETURNING number", values + more).rows.first
-                // There are numbers for four thousand million installations; none is used again.
-                stored.number = try added?["number"] ?? 0
+                let number: Int64? = try added?["number"]
+                guard let number = number.flatMap({ UInt32(exactly: $0) }) else { throw NumbersExhausted() }
+                stored.number = number
             } else {
                 _ = try sql.execute(
                     keeps == nil ? InstallationRows.updating : InstallationRows.patching,
@@ -157,6 +164,9 @@ extension HubDatabase {
         }
     }
 
+    /// Without the sign, SQLite takes an index of hubs.
+    static let expired = "SELECT * FROM installation WHERE expires_at < ? AND +hub = ? LIMIT ?"
+
     /// Deletes those of one hub, by the index of expirations.
     package func deleteExpired(
         before instant: Timestamp, limit: Int, committed: @escaping Committed
@@ -167,13 +177,101 @@ extension HubDatabase {
         guard let hub else { return false }
         return try await change(hub: hub, committed) { sql, changes in
             let rows = try sql.rows(
-                "SELECT * FROM installation WHERE expires_at < ? AND hub = ? LIMIT ?", instant, hub, limit)
+                Self.expired, instant, hub, limit)
             for row in rows {
                 try InstallationRows.delete(try row["number"], sql)
                 guard let old = try StoredInstallation(row) else { continue }
                 changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
             }
             return !rows.isEmpty
+        }
+    }
+}
+
+/// The removal of a person from the store.
+extension HubDatabase {
+    /// Marks the channels as dead without an event for the webhook.
+    package func retire(
+        _ installations: [StoredInstallation], hub: Int64, at now: Timestamp, committed: @escaping Committed
+    ) async throws {
+        try await change(hub: hub, committed) { sql, changes in
+            for installation in installations {
+                guard let old = try InstallationRows.one(sql, hub: hub, id: installation.installation.foldedID),
+                    old.fault == nil
+                else { continue }
+                try sql.run(
+                    "UPDATE installation SET fault = 'Erased', fault_at = ?, version = version + 1 WHERE number = ?",
+                    now,
+                    old.number)
+                changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
+            }
+        }
+    }
+
+    /// Deletes the row, the names in rows of sends, and, by their index, the events that name it.
+    package func erase(_ id: String, hub: Int64, committed: @escaping Committed) async throws -> Int? {
+        try await change(hub: hub, committed) { sql, changes -> Int? in
+            guard let old = try InstallationRows.one(sql, hub: hub, id: id.lowercased()) else { return nil }
+            // The outcomes of a person's notifications are not looked up any more.
+            try sql.run(
+                """
+                UPDATE send_recipient SET ending = 'ended', looked_up_at = NULL
+                WHERE installation = ? AND ending IN ('waiting', 'delivered', 'presented')
+                """, old.number)
+            try InstallationRows.delete(old.number, sql)
+            try ErasureRows.rename(old.installation, hub: hub, sql)
+            try ErasureRows.eraseChannel(of: old.installation, hub: hub, sql)
+            // The log has what the person's installations were found by. Servers that have not read it read all installations.
+            try sql.run("DELETE FROM audience_change WHERE hub = ?", hub)
+            changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
+            return try sql.run(
+                "DELETE FROM hub_event WHERE \(Self.namesInstallation(sql))", hub, old.installation.foldedID)
+        }
+    }
+}
+
+/// Imports.
+extension HubDatabase {
+    /// Lets the writer of a file cache 256 MiB of pages, and copy its log into the file only at 400 MiB, until it is closed: the
+    /// rows of an import change pages everywhere in the indexes.
+    package func prepareImport() async throws {
+        guard let file = database as? SQLiteDatabase else { return }
+        try await file.pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA cache_size = -262144; PRAGMA wal_autocheckpoint = 100000")
+        }
+    }
+
+    /// Stores many installations, as single puts would, in one transaction where no other server uses the database: a later one with the same id, or channel,
+    /// replaces an earlier one.
+    ///
+    /// The hub's generation rises, so that a server with the hub's audiences in memory reads them again.
+    ///
+    /// - Returns: The number of new installations.
+    package func importAll(_ installations: [ReadInstallation], hub: Int64, at now: Timestamp) async throws -> Int {
+        // Requests of other servers wait for one transaction only.
+        let size = isShared ? Self.sharedSlice : max(1, installations.count)
+        var added = 0
+        for start in stride(from: 0, to: installations.count, by: size) {
+            added += try await importOnce(
+                Array(installations[start..<min(start + size, installations.count)]), hub: hub, at: now)
+        }
+        return added
+    }
+
+    /// The installations that are imported in one transaction where other servers use the database.
+    private static let sharedSlice = 2000
+
+    private func importOnce(_ installations: [ReadInstallation], hub: Int64, at now: Timestamp) async throws -> Int {
+        try await database.write { sql in
+            try Self.lock(hub: hub, sql)
+            let added: Int
+            if let file = sql as? SQLiteConnection {
+                added = try FileImport.run(installations, hub: hub, at: now, file.database)
+            } else {
+                added = try SharedImport.run(installations, hub: hub, at: now, sql)
+            }
+            try sql.run("UPDATE hub SET generation = generation + 1 WHERE number = ?", hub)
+            return added
         }
     }
 }

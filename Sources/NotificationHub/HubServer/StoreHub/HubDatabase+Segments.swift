@@ -210,8 +210,8 @@ extension HubDatabase {
                     each: parameters(hub).map { [now.parameter] + $0 })
                 let seen: [UInt32] = try results.flatMap { try $0.rows.map { try $0["number"] } }
                 return try AudienceLog.record([], seen: seen, at: now, hub: hub, sql)
-            } committed: {
-                committed($0)
+            } committed: { commits in
+                committed(commits)
             }
         }
     }

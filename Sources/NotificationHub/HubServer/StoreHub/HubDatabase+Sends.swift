@@ -175,8 +175,8 @@ extension HubDatabase {
 
     private static func move(_ send: Int64, to progress: SendProgress, _ sql: any SQLConnection) throws {
         let moved = try sql.run(
-            "UPDATE send SET cursor = ?, next_at = ? WHERE number = ? AND cursor = ?", progress.cursor, progress.nextAt,
-            send, progress.from)
+            "UPDATE send SET cursor = ?, next_at = ?, step = step + 1 WHERE number = ? AND step = ?", progress.cursor,
+            progress.nextAt, send, progress.step)
         guard moved == 1 else { throw WorkOfAnotherServer() }
     }
 

@@ -199,3 +199,74 @@ extension HubDatabase {
             try parts.reduce(before) { $0.union(try self.audience(ofPart: try $1["number"], sql)) })
     }
 }
+
+/// The rows of sends' recipients.
+extension HubDatabase {
+    /// Reads rows by the index of retries.
+    package func dueRetries(of send: Int64, at now: Timestamp, limit: Int) async throws -> [SendRecipient] {
+        try await database.read { sql in
+            try RecipientRows.select(
+                "send = ? AND retry_at IS NOT NULL AND retry_at <= ? ORDER BY retry_at LIMIT ?",
+                [send.parameter, now.parameter, limit.parameter], sql)
+        }
+    }
+
+    /// Reads a page by the primary key.
+    package func recipients(
+        of send: Int64, after place: (installation: UInt32, part: String)?, limit: Int
+    ) async throws -> [SendRecipient] {
+        let (installation, part) = (place.map { Int64($0.installation) } ?? -1, place?.part ?? "")
+        return try await database.read { sql in
+            try RecipientRows.select(
+                "send = ? AND (installation, part) > (?, ?) ORDER BY installation, part LIMIT ?",
+                [send.parameter, installation.parameter, part.parameter, limit.parameter], sql)
+        }
+    }
+
+    /// Reads rows by the index of those without a final end.
+    package func openRecipients(
+        of send: Int64, lookedUpBefore instant: Timestamp, limit: Int
+    ) async throws -> [SendRecipient] {
+        try await database.read { sql in
+            try RecipientRows.select(
+                "send = ? AND looked_up_at IS NOT NULL AND looked_up_at < ? ORDER BY looked_up_at LIMIT ?",
+                [send.parameter, instant.parameter, limit.parameter], sql)
+        }
+    }
+
+    /// Reads rows by the index of installations.
+    package func openRecipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
+        try await database.read { sql in
+            try RecipientRows.all(
+                of: installation, where: "AND ending IN ('waiting', 'delivered', 'presented')", sql)
+        }
+    }
+
+    /// Reads rows by the index of their installations.
+    package func recipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
+        try await database.read { try RecipientRows.all(of: installation, where: "ORDER BY send, part", $0) }
+    }
+
+    /// Updates the rows in one transaction.
+    package func updateRecipients(_ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp) async throws
+    {
+        try await database.write { try RecipientRows.update(recipients, of: send, lookedUpAt: now, $0) }
+    }
+
+    /// Pairs the rows of deleted members, which have the reason `Gone`, with the rows of copies without an owner.
+    package func matchDeletedRecipients(_ count: Int, of part: SendSegment) async throws {
+        try await change(send: part.send) { try RecipientRows.matchDeleted(count, of: part, $0) }
+    }
+
+    /// Counts rows by all properties that reports distinguish.
+    package func recipientCounts(
+        of send: Int64
+    ) async throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: PartRows]) {
+        try await database.read { try RecipientRows.count(ofSend: send, $0) }
+    }
+
+    /// Reads the numbers by the primary key.
+    package func installationsWithRow(ofSend send: Int64) async throws -> Bitmap {
+        try await database.read { try RecipientRows.installationsWithRow(ofSend: send, $0) }
+    }
+}

@@ -6,7 +6,8 @@ import Synchronization
 
 /// The hubs' store: in one SQLite file, separate from the server's own, or in the PostgreSQL database of several servers.
 ///
-/// Changes of one hub are made one after the other, also by several servers: each locks the row of the hub.
+/// Changes of a hub's installations and of its sends' progress are made one after the other, also by several servers: each locks
+/// the row of the hub.
 package final class HubDatabase: HubStore {
     let database: any SQLDatabase
     /// Whether the database can be used.
@@ -116,6 +117,62 @@ package final class HubDatabase: HubStore {
     package func release(_ claim: SQLClaim) async { await database.release(claim) }
     /// The claims of a kind that servers have now.
     package func claims(_ kind: SQLClaim.Kind) async throws -> [SQLClaim] { try await database.claims(kind) }
+}
+
+/// Changes of audiences, and their copies in memory.
+extension HubDatabase {
+    /// Makes changes of a hub's installations in one transaction; `committed` receives its changes after the commit.
+    func change<Result: Sendable>(
+        hub: Int64, _ committed: @escaping Committed,
+        _ body: @escaping @Sendable (any SQLConnection, inout [AudienceChange]) throws -> Result
+    ) async throws -> Result {
+        try await database.write { sql in
+            try Self.lock(hub: hub, sql)
+            var changes: [AudienceChange] = []
+            let result = try body(sql, &changes)
+            return (result, try AudienceLog.record(changes, hub: hub, sql))
+        } committed: { (_, commits) in
+            committed(commits)
+        }.0
+    }
+
+    /// Reads the log.
+    package func audienceCommits(of hub: Int64, after version: Int64, limit: Int) async throws -> [AudienceCommit] {
+        try await database.read { try AudienceLog.commits(of: hub, after: version, limit: limit, $0) }
+    }
+
+    /// Reads the log. Blocks.
+    package func readCommits(of hub: Int64, after version: Int64, limit: Int) throws -> [AudienceCommit] {
+        try database.readBlocking { try AudienceLog.commits(of: hub, after: version, limit: limit, $0) }
+    }
+
+    /// The installations that are read at once.
+    private static let page = 10_000
+
+    /// Reads the columns by which audiences are selected, not the documents.
+    package func audience(
+        of hub: Int64, _ body: @escaping @Sendable (AudienceEntry) -> Void
+    ) async throws -> (generation: Int64, version: Int64) {
+        try await database.read { sql in
+            guard let row = try sql.row("SELECT generation, version FROM hub WHERE number = ?", hub) else {
+                return (0, 0)
+            }
+            var last: Int64 = -1
+            while true {
+                let rows = try sql.rows(
+                    """
+                    SELECT number, platform, tags, template_tags, locale, country, app_version, time_zone, "user", id,
+                        updated_at, seen_at, substr(channel, 1, length(id) + 1) = id || ' ' AS is_registration
+                    FROM installation WHERE hub = ? AND channel IS NOT NULL AND fault IS NULL AND number > ?
+                    ORDER BY number LIMIT ?
+                    """, hub, last, Self.page)
+                for row in rows { if let entry = try AudienceEntry(row) { body(entry) } }
+                guard rows.count == Self.page, let end = rows.last else { break }
+                last = try end["number"]
+            }
+            return (try row["generation"], try row["version"])
+        }
+    }
 }
 
 extension HubRecord {

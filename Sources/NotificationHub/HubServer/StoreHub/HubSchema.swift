@@ -93,6 +93,7 @@ enum HubSchema {
     /// `audience_change.content` is ``AudienceCommit/content``.
     private static let log = """
         ALTER TABLE hub ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE send ADD COLUMN step INTEGER NOT NULL DEFAULT 0;
         CREATE TABLE audience_change(
             hub INTEGER NOT NULL REFERENCES hub(number) ON DELETE CASCADE,
             version INTEGER NOT NULL,

@@ -112,3 +112,125 @@ enum RecipientRows {
             """, kind.rawValue, JSONValue.object(data).json, now, hub)
     }
 }
+
+extension RecipientRows {
+    /// Reads rows.
+    static func select(
+        _ condition: String, _ parameters: [SQLParameter], _ sql: any SQLConnection
+    ) throws -> [SendRecipient] {
+        try sql.execute("SELECT * FROM send_recipient WHERE \(condition)", parameters).rows
+            .compactMap { try SendRecipient($0) }
+    }
+
+    /// Reads rows of an installation with the numbers of their sends.
+    static func all(
+        of installation: UInt32, where condition: String, _ sql: any SQLConnection
+    ) throws -> [(send: Int64, recipient: SendRecipient)] {
+        try sql.rows("SELECT * FROM send_recipient WHERE installation = ? \(condition)", installation)
+            .compactMap { row -> (send: Int64, recipient: SendRecipient)? in
+                guard let recipient = try SendRecipient(row) else { return nil }
+                return (try row["send"], recipient)
+            }
+    }
+
+    static func update(
+        _ recipients: [SendRecipient], of send: Int64, lookedUpAt now: Timestamp, _ sql: any SQLConnection
+    ) throws {
+        _ = try sql.execute(
+            """
+            UPDATE send_recipient SET ending = ?, reached = ?, looked_up_at = ?
+            WHERE send = ? AND installation = ? AND part = ?
+            """,
+            each: recipients.map { recipient in
+                let lookedUpAt: Timestamp? = recipient.end.isFinal ? nil : now
+                return [
+                    recipient.end.rawValue.parameter, recipient.reached.rawValue.parameter, lookedUpAt.parameter,
+                    send.parameter, recipient.installation.parameter, recipient.part.parameter,
+                ]
+            })
+    }
+
+    static func matchDeleted(_ count: Int, of part: SendSegment, _ sql: any SQLConnection) throws {
+        let ofPart = "FROM send_recipient WHERE send = ? AND list = ? AND"
+        let gone = try sql.rows(
+            "SELECT installation \(ofPart) installation <> 0 AND reason = 'Gone' AND attempts = 0 LIMIT ?", part.send,
+            part.number, count)
+        let copies = try sql.rows(
+            "SELECT part \(ofPart) installation = 0 ORDER BY part LIMIT ?", part.send, part.number, count)
+        for (member, copy) in zip(gone, copies) {
+            let (installation, name): (Int64, String) = (try member["installation"], try copy["part"])
+            try sql.run(
+                "DELETE FROM send_recipient WHERE send = ? AND installation = ? AND part = ''", part.send, installation)
+            try sql.run(
+                "UPDATE send_recipient SET installation = ?, part = '' WHERE send = ? AND installation = 0 AND part = ?",
+                installation, part.send, name)
+        }
+    }
+
+    static func count(
+        ofSend send: Int64, _ sql: any SQLConnection
+    ) throws -> (counts: [RecipientCount], installations: Int, byPart: [Int64: PartRows]) {
+        // Each row with a deleted installation counts as one installation.
+        let installations: Int? = try sql.row(
+            """
+            SELECT COUNT(DISTINCT NULLIF(installation, 0)) + COUNT(*) FILTER (WHERE installation = 0) AS count
+            FROM send_recipient WHERE send = ?
+            """, send)?["count"]
+        let byPart: [(Int64, PartRows)] = try sql.rows(
+            """
+            SELECT list, COUNT(*) AS count, COUNT(*) FILTER (WHERE installation = 0) AS ownerless FROM send_recipient
+            WHERE send = ? AND list IS NOT NULL GROUP BY list
+            """, send
+        ).map { (try $0["list"], PartRows(count: try $0["count"], ownerless: try $0["ownerless"])) }
+        let counts = try sql.rows(
+            """
+            SELECT platform, locale, app_version, variant, outcome, reason, ending, reached, attempts > 0 AS tried,
+                COUNT(*) AS count
+            FROM send_recipient WHERE send = ? GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+            """, send
+        ).compactMap { try RecipientCount($0) }
+        return (counts, installations ?? 0, Dictionary(byPart, uniquingKeysWith: { $1 }))
+    }
+}
+
+extension RecipientCount {
+    fileprivate init?(_ row: any SQLRow) throws {
+        guard let platform = HubPlatform(rawValue: try row["platform"]),
+            let end = SendReport.End(rawValue: try row["ending"])
+        else { return nil }
+        self.init(
+            platform: platform, locale: try row["locale"], appVersion: try row["app_version"],
+            variant: try row["variant"], outcome: (try row["outcome"] as String?).flatMap(SendOutcome.init),
+            reason: try row["reason"], end: end, reached: .init(rawValue: try row["reached"]),
+            isTried: try row["tried"], count: try row["count"])
+    }
+}
+
+extension SendRecipient {
+    /// The row without its identity, if the installation was deleted.
+    func nameless(_ gone: Set<UInt32>) -> SendRecipient {
+        guard gone.contains(installation) else { return self }
+        var row = self
+        (row.name, row.locale) = ("", nil)
+        if row.retryAt != nil { (row.end, row.reason, row.retryAt) = (.ineligible, "Gone", nil) }
+        return row
+    }
+
+    /// Creates the recipient from a row; `nil` for a row that this code did not write.
+    init?(_ row: any SQLRow) throws {
+        guard let number = UInt32(exactly: try row["installation"] as Int64),
+            let platform = HubPlatform(rawValue: try row["platform"]),
+            let end = SendReport.End(rawValue: try row["ending"])
+        else { return nil }
+        self.init(
+            installation: number, part: try row["part"], name: try row["name"], platform: platform,
+            locale: try row["locale"], appVersion: try row["app_version"],
+            outcome: (try row["outcome"] as String?).flatMap(SendOutcome.init), reason: try row["reason"], end: end,
+            at: try row["at"], attempts: try row["attempts"], firstAt: try row["first_at"],
+            retryAt: try row["retry_at"])
+        reached = Reached(rawValue: try row["reached"])
+        list = try row["list"]
+        variant = try row["variant"]
+        notification = try row["notification"]
+    }
+}

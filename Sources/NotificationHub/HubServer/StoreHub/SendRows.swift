@@ -89,6 +89,7 @@ extension SendRecord {
             enqueuedAt: try row["enqueued_at"], startedAt: try row["started_at"], endedAt: try row["ended_at"],
             targeted: try row["targeted"], cursor: UInt32(truncatingIfNeeded: try row["cursor"] as Int64),
             reason: try row["reason"])
+        step = try row["step"]
         self.unreadable = unreadable
     }
 

@@ -4,7 +4,9 @@ import Synchronization
 
 /// The tables of a system in a PostgreSQL database, which several servers may use.
 package final class PostgresDatabase: SQLDatabase {
-    private let pool: PostgresPool
+    private let readers: PostgresPool
+    /// Changes of one hub wait for each other, and no reading waits for them.
+    private let writers: PostgresPool
     private let connect: @Sendable () throws -> PostgresConnection
     private let blocking = Mutex<PostgresConnection?>(nil)
     private let claimQueue = DispatchQueue(label: "aldaba.postgres.claims")
@@ -16,7 +18,7 @@ package final class PostgresDatabase: SQLDatabase {
     ///
     /// - Parameters:
     ///   - schema: The schema of the system's tables.
-    ///   - connections: The number of transactions at once.
+    ///   - connections: The number of readings at once, and that of changes.
     ///   - connect: Makes a connection to the database.
     package init(schema: String, connections: Int = 4, connect: @escaping @Sendable () throws -> PostgresConnection) {
         let connectToSchema: @Sendable () throws -> PostgresConnection = {
@@ -26,15 +28,16 @@ package final class PostgresDatabase: SQLDatabase {
                 "SET search_path = \(schema); SET idle_in_transaction_session_timeout = '3s'")
             return connection
         }
-        pool = PostgresPool(count: connections, connect: connectToSchema)
+        readers = PostgresPool(count: connections, connect: connectToSchema)
+        writers = PostgresPool(count: connections, connect: connectToSchema)
         self.connect = connectToSchema
     }
 
-    /// Reads with one of the pool's connections.
+    /// Reads with one of the readers' connections.
     package func read<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value
     ) async throws -> Value {
-        try await pool.read { try body(PostgresTransaction(connection: $0)) }
+        try await readers.read { try body(PostgresTransaction(connection: $0)) }
     }
 
     /// Reads with a connection of its own; a lost one is replaced once.
@@ -49,12 +52,12 @@ package final class PostgresDatabase: SQLDatabase {
         }
     }
 
-    /// Writes with one of the pool's connections; calls of `committed` may be in another order than the commits.
+    /// Writes with one of the writers' connections; calls of `committed` may be in another order than the commits.
     package func write<Value: Sendable>(
         _ body: @escaping @Sendable (any SQLConnection) throws -> Value,
         committed: @escaping @Sendable (Value) -> Void
     ) async throws -> Value {
-        let value = try await pool.write { try body(PostgresTransaction(connection: $0)) }
+        let value = try await writers.write { try body(PostgresTransaction(connection: $0)) }
         committed(value)
         return value
     }
@@ -70,10 +73,14 @@ package final class PostgresDatabase: SQLDatabase {
 
     /// Gives the advisory lock back. A lost connection has none.
     package func release(_ claim: SQLClaim) async {
-        // A claim that could not be given back ends with the connection, which is not used again.
-        try? await onClaims { connection in
-            _ = try connection.run(
-                "SELECT pg_advisory_unlock($1::int, $2::int)", Int(claim.kind.rawValue), Self.key(claim))
+        do {
+            try await onClaims { connection in
+                _ = try connection.run(
+                    "SELECT pg_advisory_unlock($1::int, $2::int)", Int(claim.kind.rawValue), Self.key(claim))
+            }
+        } catch {
+            // A claim that could not be given back ends with the connection.
+            claims.withLock { $0 = nil }
         }
     }
 
@@ -115,11 +122,16 @@ package final class PostgresDatabase: SQLDatabase {
         if let kept, kept.isUsable { return kept }
         let connection = try Self.usable(&kept, connect)
         // The claims of a server that stands still, or whose machine was switched off, end after seven seconds.
-        try connection.execute(
-            """
-            SET idle_session_timeout = '7s'; SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 1; \
-            SET tcp_keepalives_count = 3
-            """)
+        do {
+            try connection.execute(
+                """
+                SET idle_session_timeout = '7s'; SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 1; \
+                SET tcp_keepalives_count = 3
+                """)
+        } catch {
+            kept = nil
+            throw error
+        }
         if !isKeepingClaims.exchange(true, ordering: .relaxed) { keepClaims() }
         return connection
     }
@@ -192,23 +204,21 @@ struct PostgresTransaction: SQLConnection {
 
     /// The statement with `$1` for `?1`, and with numbers for parameters that have none.
     static func numbered(_ sql: String) -> String {
-        var text = ""
+        var text: [UInt8] = []
         text.reserveCapacity(sql.utf8.count + 16)
         var next = 1
-        var place = sql.startIndex
-        while place < sql.endIndex {
-            let character = sql[place]
-            place = sql.index(after: place)
-            guard character == "?" else {
-                text.append(character)
-                continue
+        // The byte before is a parameter without a number as yet.
+        var isOpen = false
+        for byte in sql.utf8 {
+            if isOpen, !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
+                text += String(next).utf8
+                next += 1
             }
-            text.append("$")
-            if place < sql.endIndex, sql[place].isASCII, sql[place].isNumber { continue }
-            text += String(next)
-            next += 1
+            isOpen = byte == UInt8(ascii: "?")
+            text.append(isOpen ? UInt8(ascii: "$") : byte)
         }
-        return text
+        if isOpen { text += String(next).utf8 }
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -27,8 +27,15 @@ final class PostgresRows: RandomAccessCollection {
     var errorCode: String? { PQresultErrorField(result, Self.sqlState).map { String(cString: $0) } }
     var errorMessage: UnsafePointer<CChar>? { UnsafePointer(PQresultErrorMessage(result)) }
 
+    private var columns: [String: Int32] = [:]
+
     /// The number of a column; -1 where there is none of that name.
-    func column(_ name: String) -> Int32 { PQfnumber(result, name) }
+    func column(_ name: String) -> Int32 {
+        if let known = columns[name] { return known }
+        let number = PQfnumber(result, name)
+        columns[name] = number
+        return number
+    }
 
     /// Calls a closure with the bytes of a column; `nil` for NULL.
     func withBytes<Value>(

@@ -52,7 +52,8 @@ extension PostgresSchema {
             headers text NOT NULL, expression text, channels text, reads_fields boolean NOT NULL, due_at bigint,
             idempotency_key text, digest bytea NOT NULL, campaign text, state text NOT NULL, enqueued_at bigint NOT NULL,
             started_at bigint, ended_at bigint, targeted bigint NOT NULL, cursor bigint NOT NULL, audience bytea,
-            rate bigint, next_at bigint, plan text, reason text, UNIQUE (hub, id)) WITH (fillfactor = 50);
+            rate bigint, next_at bigint, plan text, reason text, step bigint NOT NULL DEFAULT 0, UNIQUE (hub, id))
+            WITH (fillfactor = 50);
         CREATE UNIQUE INDEX send_key ON send(hub, idempotency_key) WHERE idempotency_key IS NOT NULL;
         CREATE INDEX send_open ON send(number) WHERE ended_at IS NULL;
         CREATE INDEX send_ended ON send(ended_at) WHERE ended_at IS NOT NULL;
@@ -98,10 +99,11 @@ extension PostgresSchema {
         CREATE INDEX hub_event_installation ON hub_event(hub, lower(data::json ->> 'installationId'))
             WHERE kind = 'channel.dead';
         CREATE FUNCTION send_ended_event() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-            INSERT INTO hub_event(hub, kind, data, at)
+            IF current_setting('aldaba.imports', true) = 'on' THEN RETURN NULL; END IF;
+            INSERT INTO \(hubSchema).hub_event(hub, kind, data, at)
             SELECT hub, 'send.ended', json_build_object(
                 'send', NEW.id, 'state', NEW.state, 'campaign', NEW.campaign, 'targeted', NEW.targeted)::text, NEW.ended_at
-            FROM hub_webhook WHERE hub = NEW.hub;
+            FROM \(hubSchema).hub_webhook WHERE hub = NEW.hub;
             RETURN NULL;
         END $$;
         CREATE TRIGGER send_ended_event AFTER UPDATE OF ended_at ON send FOR EACH ROW
@@ -110,18 +112,18 @@ extension PostgresSchema {
         "RESET search_path",
     ]
 
-    /// The counts of a hub follow every row. An import switches this off, and counts the rows in the end.
+    /// The counts of a hub follow every row. An import and a move switch this off, and change the counts by themselves.
     private static let counts = """
         CREATE FUNCTION installation_counted() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
             IF current_setting('aldaba.imports', true) = 'on' THEN RETURN NULL; END IF;
             IF TG_OP = 'DELETE' THEN
-                UPDATE hub SET installations = installations - 1,
+                UPDATE \(hubSchema).hub SET installations = installations - 1,
                     document_bytes = document_bytes - octet_length(OLD.document) WHERE number = OLD.hub;
             ELSIF TG_OP = 'INSERT' THEN
-                UPDATE hub SET installations = installations + 1,
+                UPDATE \(hubSchema).hub SET installations = installations + 1,
                     document_bytes = document_bytes + octet_length(NEW.document) WHERE number = NEW.hub;
             ELSE
-                UPDATE hub SET document_bytes = document_bytes + octet_length(NEW.document) - octet_length(OLD.document)
+                UPDATE \(hubSchema).hub SET document_bytes = document_bytes + octet_length(NEW.document) - octet_length(OLD.document)
                 WHERE number = NEW.hub;
             END IF;
             RETURN NULL;

@@ -92,7 +92,8 @@ package protocol SQLDatabase: Sendable {
         committed: @escaping @Sendable (Value) -> Void
     ) async throws -> Value
 
-    /// Takes the right to do some work that one server at a time does. It ends with the process, at the latest.
+    /// Takes the right to do some work that one server at a time does. It ends with the process, or without notice where the server
+    /// loses the database or stands still.
     ///
     /// - Returns: Whether no other server has it.
     func claim(_ claim: SQLClaim) async throws -> Bool

@@ -8,6 +8,15 @@ package enum StoredValue: Hashable, Sendable {
     case text(String)
     /// Bytes.
     case bytes([UInt8])
+
+    /// The bytes of a text or of bytes; 0 for other values.
+    var byteCount: Int {
+        switch self {
+        case .null, .integer: 0
+        case .text(let text): text.utf8.count
+        case .bytes(let bytes): bytes.count
+        }
+    }
 }
 
 /// A table of a server's database whose rows move to another database as they are. The other tables are made from these.
@@ -124,7 +133,7 @@ package struct StoredTable: Hashable, Sendable {
             "hub.send",
             """
             number id hub format body headers expression channels reads_fields due_at idempotency_key digest campaign state \
-            enqueued_at started_at ended_at targeted cursor audience rate next_at plan reason
+            enqueued_at started_at ended_at targeted cursor audience rate next_at plan reason step
             """, owner: "number"),
         StoredTable("hub.send_wave", "number send due_at opened_at ended_at audience", owner: "send"),
         StoredTable(

@@ -31,6 +31,8 @@ package protocol TableStore {
 
 extension TableStore {
     private static var batch: Int { 4000 }
+    /// The bytes of a batch, more or less: an audience may have many.
+    private static var batchBytes: Int { 16_000_000 }
 
     /// Inserts the selected rows of another database, a batch at a time, and calls a closure with each.
     package func insertRows(
@@ -38,12 +40,15 @@ extension TableStore {
         _ body: ([StoredValue]) -> Void
     ) throws {
         var rows: [[StoredValue]] = []
+        var bytes = 0
         try source.forEachRow(of: table, selection) { row in
             body(row)
             rows.append(row)
-            guard rows.count == Self.batch else { return }
+            bytes += row.reduce(0) { $0 + $1.byteCount }
+            guard rows.count == Self.batch || bytes > Self.batchBytes else { return }
             try insert(rows, into: table)
             rows.removeAll(keepingCapacity: true)
+            bytes = 0
         }
         if !rows.isEmpty { try insert(rows, into: table) }
         if StoredTable.numbered.contains(table.name) {

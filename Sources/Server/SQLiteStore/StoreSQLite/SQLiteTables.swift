@@ -22,7 +22,7 @@ package struct SQLiteTables: TableStore {
             queue = try DatabaseQueue(path: server, configuration: configuration)
         }
 
-        /// Runs a closure in one transaction.
+        /// Runs a closure in one transaction of both files. A crash at its end may leave the changes of one of them.
         ///
         /// - Throws: The error of the closure, and nothing has changed.
         package func withTransaction<Value>(_ body: (SQLiteTables) throws -> Value) throws -> Value {
@@ -37,7 +37,7 @@ package struct SQLiteTables: TableStore {
             }
         }
 
-        /// Runs a closure with the state of one moment, while a server goes on.
+        /// Runs a closure with the state of each file at one moment, while a server goes on.
         ///
         /// - Throws: The error of the closure, or of the database.
         package func withSnapshot<Value>(_ body: (SQLiteTables) throws -> Value) throws -> Value {

@@ -112,7 +112,7 @@ struct SharedHubTests {
         for number in 0..<3 { try await first.put("i\(number)") }
         let record = try await first.send(nil)
         let progress = SendProgress(
-            cursor: 3, from: 0, isEnd: false, counts: [.init(platform: .apns, outcome: .success, count: 2)], faults: [],
+            cursor: 0, step: 0, isEnd: false, counts: [.init(platform: .apns, outcome: .success, count: 2)], faults: [],
             deadChannels: [], at: first.clock.now)
         try await first.database.advance(record.number, hub: first.hub.number, progress) { _ in }
         await #expect(throws: WorkOfAnotherServer.self) {

@@ -3,50 +3,11 @@ import HubProtocol
 import PushCore
 import PushServer
 
-/// The removal of a person from the store.
-extension HubDatabase {
-    /// Marks the channels as dead without an event for the webhook.
-    package func retire(
-        _ installations: [StoredInstallation], hub: Int64, at now: Timestamp, committed: @escaping Committed
-    ) async throws {
-        try await change(hub: hub, committed) { sql, changes in
-            for installation in installations {
-                guard let old = try InstallationRows.one(sql, hub: hub, id: installation.installation.foldedID),
-                    old.fault == nil
-                else { continue }
-                try sql.run(
-                    "UPDATE installation SET fault = 'Erased', fault_at = ?, version = version + 1 WHERE number = ?",
-                    now,
-                    old.number)
-                changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
-            }
-        }
-    }
-
-    /// Deletes the row, the names in rows of sends, and, by their index, the events that name it.
-    package func erase(_ id: String, hub: Int64, committed: @escaping Committed) async throws -> Int? {
-        try await change(hub: hub, committed) { sql, changes -> Int? in
-            guard let old = try InstallationRows.one(sql, hub: hub, id: id.lowercased()) else { return nil }
-            // The outcomes of a person's notifications are not looked up any more.
-            try sql.run(
-                """
-                UPDATE send_recipient SET ending = 'ended', looked_up_at = NULL
-                WHERE installation = ? AND ending IN ('waiting', 'delivered', 'presented')
-                """, old.number)
-            try InstallationRows.delete(old.number, sql)
-            try Self.rename(old.installation, hub: hub, sql)
-            try Self.eraseChannel(of: old.installation, hub: hub, sql)
-            // The log has what the person's installations were found by. Servers that have not read it read all installations.
-            try sql.run("DELETE FROM audience_change WHERE hub = ?", hub)
-            changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
-            return try sql.run(
-                "DELETE FROM hub_event WHERE \(Self.namesInstallation(sql))", hub, old.installation.foldedID)
-        }
-    }
-
+/// The statements that remove a person from the rows of sends.
+enum ErasureRows {
     /// Replaces the names of the person and the installation in the expressions of sends by an unused name. An
     /// expression stays valid, and matches the same other installations.
-    private static func rename(_ installation: HubProtocol.Installation, hub: Int64, _ sql: any SQLConnection) throws {
+    static func rename(_ installation: HubProtocol.Installation, hub: Int64, _ sql: any SQLConnection) throws {
         let nobody = "erased-" + String(UInt64.random(in: .min ... .max), radix: 16)
         for (name, value) in [("$UserId:{", installation.userID), ("$InstallationId:{", installation.id)] {
             guard let value else { continue }
@@ -63,7 +24,7 @@ extension HubDatabase {
 
     /// Removes the channel, and a browser's keys, from ended sends to named channels. An unreadable row may contain the
     /// channel too, and is cleared entirely.
-    private static func eraseChannel(of installation: HubProtocol.Installation, hub: Int64, _ sql: any SQLConnection)
+    static func eraseChannel(of installation: HubProtocol.Installation, hub: Int64, _ sql: any SQLConnection)
         throws
     {
         guard let channel = installation.channel?.key, let handle = installation.channelHandle else { return }
