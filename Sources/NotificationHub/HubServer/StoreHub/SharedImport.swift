@@ -7,7 +7,7 @@ enum SharedImport {
     /// The installations whose statements are sent together.
     private static let slice = 500
 
-    /// What an import adds to the counts of a hub.
+    /// The installations and bytes that an import adds to the counts of a hub.
     private struct Growth {
         var installations = 0
         var bytes = 0
