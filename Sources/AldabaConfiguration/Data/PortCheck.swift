@@ -45,7 +45,7 @@ package enum PortCheck {
     }
 
     /// The process that listens on a port (proc(5): `/proc/net/tcp` names the socket, `/proc/PID/fd` its owners).
-    /// Where there are several, the one that started first, since the others inherited the socket from it.
+    /// The one that started first is named, since others inherited the socket from it.
     private static func listener(_ port: Int) -> Int32? {
         let hexadecimal = String(port, radix: 16, uppercase: true)
         let suffix = ":" + String(repeating: "0", count: max(0, 4 - hexadecimal.count)) + hexadecimal

@@ -59,7 +59,7 @@ package enum HubRegister {
                 ) { try await body(database) }
             }
         }
-        // Without it the server sees the change at its next look, half a minute later.
+        // The change is made and logged; without this notice the server sees it half a minute later.
         if try FolderStore.address(in: folder) == nil {
             try? SQLiteRegister.noteChange(besideDatabase: folder.database)
         }

@@ -221,6 +221,7 @@ struct RelayConversation {
     func devices() throws -> [RelayDevice] {
         let deadline = ContinuousClock.now + .seconds(10)
         try client.sendRelayRequest(.watch(request: 1))
+        // An agent that does not hear it ends the watching with the connection.
         defer { try? client.sendRelayRequest(.unwatch(request: 2)) }
         var devices: [RelayDevice] = []
         while true {

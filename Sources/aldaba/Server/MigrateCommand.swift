@@ -180,7 +180,7 @@ package struct MigrateCommand: AsyncParsableCommand {
             }
             try files.close()
         } catch {
-            // New files without a row: the data is where it was.
+            // New files without a row, whose names were free: the data is where it was. One that stays is refused next time.
             for path in [folder.database, folder.hubDatabase] { try? FileManager.default.removeItem(atPath: path) }
             throw error
         }

@@ -101,7 +101,7 @@ package final class NotificationHubs: Sendable {
 
     /// Brings the audience of a hub in memory up to the version of the record. Concurrent callers wait for the reading under way.
     ///
-    /// What other servers have committed is read from the store's log. All installations are read the first time, after an
+    /// Commits of other servers are read from the store's log. All installations are read the first time, after an
     /// import, and where the log does not go back far enough.
     package func prepare(_ hub: HubRecord) async throws {
         guard isBehind(hub) else { return }

@@ -55,7 +55,9 @@ struct PeoplePage: Sendable {
     private func addPerson(_ pageRequest: PageRequest) async throws -> Response {
         let form = try await pageRequest.request.form()
         let given = form.first("name") ?? ""
-        guard let name = Person.name(given) else { return try await refused(pageRequest, given, "people.name.fault") }
+        guard let name = Person.name(given) else {
+            return try await refusal(of: given, for: "people.name.fault", pageRequest)
+        }
         let person = Person(
             id: PeopleService.newID(), name: name, memberships: [try membership(form, pageRequest)],
             createdAt: people.service.now)
@@ -63,11 +65,14 @@ struct PeoplePage: Sendable {
             try await people.recorded(.addPerson, name, by: pageRequest.user.scope.actor) {
                 try await people.service.store.addPerson(person)
             }
-        } catch PeopleError.nameTaken { return try await refused(pageRequest, given, "people.name.taken") }
+        } catch PeopleError.nameTaken { return try await refusal(of: given, for: "people.name.taken", pageRequest) }
         return try await showLink(of: person, pageRequest)
     }
 
-    private func refused(_ pageRequest: PageRequest, _ given: String, _ key: String) async throws -> Response {
+    /// The page with a refused name, and the text of the reason.
+    private func refusal(
+        of given: String, for key: String, _ pageRequest: PageRequest
+    ) async throws -> Response {
         try await show(
             pageRequest, ["nameFault": pageRequest.texts.text(key), "given": given.isEmpty ? false : given],
             status: .unprocessableContent)

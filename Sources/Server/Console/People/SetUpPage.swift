@@ -8,13 +8,14 @@ struct SetUpPage: Sendable {
 
     func add(to routes: ConsoleRoutes) {
         routes.get("setup") { pageRequest in
-            try await show(pageRequest, OneSecret(text: pageRequest.query.first("link") ?? ""), [:])
+            try await show(pageRequest, link: OneSecret(text: pageRequest.query.first("link") ?? ""))
         }
         routes.post("setup") { try await setUp($0) }
     }
 
-    private func show(_ pageRequest: PageRequest, _ secret: OneSecret, _ values: [String: Any]) async throws -> Response
-    {
+    private func show(
+        _ pageRequest: PageRequest, link secret: OneSecret, values: [String: Any] = [:]
+    ) async throws -> Response {
         guard let link = try await people.service.link(secret) else {
             throw ControlError(
                 status: .gone, code: "gone", message: pageRequest.texts.text("people.setup.gone"))
@@ -47,13 +48,13 @@ struct SetUpPage: Sendable {
         guard faults.isEmpty else {
             faults["given"] = given
             faults["isRefused"] = true
-            return try await show(pageRequest, secret, faults)
+            return try await show(pageRequest, link: secret, values: faults)
         }
         let person: Person?
         do {
             person = try await people.service.setUp(secret, name: name ?? "", password: password)
         } catch is PasswordChecks.Busy { throw ControlError.unavailable }
-        guard let person else { return try await show(pageRequest, secret, [:]) }
+        guard let person else { return try await show(pageRequest, link: secret) }
         try await people.recorded(.setPassword, person.name, by: .person(person.name)) {}
         let session = try await people.service.begin(
             person, from: pageRequest.origin, endingSession: pageRequest.shownSession)

@@ -12,7 +12,7 @@ package final class PostgresDatabase: SQLDatabase {
     private let claimQueue = DispatchQueue(label: "aldaba.postgres.claims")
     /// The connection that has the claims: they end with it.
     private let claims = Mutex<PostgresConnection?>(nil)
-    private let isKeepingClaims = Atomic(false)
+    private let isClaimCheckScheduled = Atomic(false)
 
     /// Creates an instance; connections are made when they are first needed.
     ///
@@ -132,14 +132,14 @@ package final class PostgresDatabase: SQLDatabase {
             kept = nil
             throw error
         }
-        if !isKeepingClaims.exchange(true, ordering: .relaxed) { keepClaims() }
+        if !isClaimCheckScheduled.exchange(true, ordering: .relaxed) { scheduleClaimCheck() }
         return connection
     }
 
     private static let claimPeriod = DispatchTimeInterval.seconds(2)
 
     /// Uses the connection of the claims every two seconds, for as long as there is one, so that PostgreSQL does not end it.
-    private func keepClaims() {
+    private func scheduleClaimCheck() {
         claimQueue.asyncAfter(deadline: .now() + Self.claimPeriod) { [weak self] in
             guard let self else { return }
             let isThere = claims.withLock { kept in
@@ -151,7 +151,7 @@ package final class PostgresDatabase: SQLDatabase {
                 }
                 return true
             }
-            if isThere { keepClaims() } else { isKeepingClaims.store(false, ordering: .relaxed) }
+            if isThere { scheduleClaimCheck() } else { isClaimCheckScheduled.store(false, ordering: .relaxed) }
         }
     }
 
