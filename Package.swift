@@ -232,7 +232,7 @@ let benchmarks: [Target] = [
     program("AudienceRate", in: "Benchmarks", "HubProtocol", "PushCore"),
     program(
         "HubRate", in: "Benchmarks", "APNsProtocol", "HubProtocol", "HubServer", "PushCore", "PushServer",
-        "PostgresStore", "SQLiteStore", grdb, nioPosix, logging),
+        "PostgresStore", "RelayServer", "SQLiteStore", grdb, nioPosix, logging),
     program("BareTLS", in: "Benchmarks", nioCore, nioPosix, nioSSL),
     program("ImportRate", in: "Benchmarks", "HubProtocol", "HubServer", "PushCore"),
 ]
@@ -311,8 +311,8 @@ let testTargets: [Target] = [
         "PushServer", "SQLiteStore", "Scheduling", "StoreMemory", grdb, logging, hummingbird, nioCore, nioPosix),
     tests("RelayProtocol", in: "DeviceRelay"),
     tests(
-        "RelayServer", in: "DeviceRelay", "HubProtocol", "HubServer", "PowerCut", "PushCore", "PushServer",
-        "RelayProtocol", crypto, logging, grdb),
+        "RelayServer", in: "DeviceRelay", "HubProtocol", "HubServer", "PostgresTestSupport", "PowerCut", "PushCore",
+        "PushServer", "RelayProtocol", "SQLiteStore", crypto, logging, grdb),
     tests("RelayAgent", in: "DeviceRelay", "RelayProtocol", "CoreValues", crypto, nioCore, nioEmbedded),
     tests("AgentProtocol", in: "Agent"),
     tests("CenterPages", in: "Agent", "AgentProtocol"),

@@ -8,6 +8,7 @@ import NIOPosix
 import PostgresStore
 import PushCore
 import PushServer
+import RelayServer
 import SQLiteStore
 import Synchronization
 
@@ -96,7 +97,9 @@ private struct World {
         _ serverPath: String, _ hubPath: String, address: String?
     ) throws -> (any ServerStore, HubDatabase) {
         guard let address else { return (try SQLiteStore(path: serverPath), try HubDatabase(path: hubPath)) }
-        let files = try SQLiteTables.Files(server: serverPath, hubs: hubPath)
+        let relayPath = hubPath + ".relay"
+        try RelayDatabase(path: relayPath, logger: Logger(label: "bench")).close()
+        let files = try SQLiteTables.Files(server: serverPath, hubs: hubPath, relay: relayPath)
         var move = TableMove(remembersRows: false)
         try PostgresTables.withTransaction(["dbname": address]) { target in
             try files.withTransaction { try move.copy(from: $0, to: target) { _, _ in } }

@@ -240,7 +240,7 @@ def test_the_data_moves_to_postgresql_and_back(database, tmp_path):
     for remedy in ("move it to another place first", "name an empty one"):
         refusal = server.aldaba("migrate", "--to-postgres", url, check=False)
         assert refusal.returncode == 3 and remedy in refusal.stderr
-        for name in ("server.sqlite.moved", "hub.sqlite.moved"):
+        for name in ("server.sqlite.moved", "hub.sqlite.moved", "relay.sqlite.moved"):
             (server.data / name).unlink(missing_ok=True)
     with server:
         assert server.control().states(first)[-1] == "acked", "a move that is refused changes nothing"

@@ -158,6 +158,13 @@ package final class PostgresServer: @unchecked Sendable {
         }
     }
 
+    /// The relay's tables of a database, with few connections.
+    package static func relay(of parameters: [String: String]) -> any SQLDatabase {
+        PostgresDatabase(schema: PostgresSchema.relaySchema, connections: 1) {
+            try PostgresStore.connection(parameters)
+        }
+    }
+
     /// A store with a database of its own.
     package static func store(of version: PostgresVersion? = nil) throws -> PostgresStore {
         try PostgresStore(try database(of: version), at: now)

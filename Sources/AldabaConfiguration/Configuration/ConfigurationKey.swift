@@ -293,7 +293,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
             Row(
                 type: .text, secret: true, programs: [.serve],
                 sentence:
-                    "The address of a PostgreSQL database that has what server.sqlite and hub.sqlite have otherwise: "
+                    "The address of a PostgreSQL database that has what server.sqlite, hub.sqlite and relay.sqlite have otherwise: "
                     + "postgresql://USER@HOST/DATABASE. A password belongs in the file that PGPASSFILE names."
             )
         case .nats:

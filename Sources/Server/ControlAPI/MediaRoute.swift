@@ -72,7 +72,7 @@ struct MediaRoute: Sendable {
             return limit
         }
         let store = media.store
-        let files = try await Self.onDisk { store.list(team: team, after: after, limit: limit ?? Self.pageLimit) }
+        let files = try await Self.onDisk { try store.list(team: team, after: after, limit: limit ?? Self.pageLimit) }
         return .json(files.map { MediaAnswerBody($0, base) })
     }
 
@@ -83,7 +83,8 @@ struct MediaRoute: Sendable {
         let team = try await access.team(request.headers[.authorization])
         guard let base = media.publicAddress() else { throw ControlError.unavailable }
         let store = media.store
-        guard let name = MediaName(name), let file = try await Self.onDisk({ store.delete(name, team: team) }) else {
+        guard let name = MediaName(name), let file = try await Self.onDisk({ try store.delete(name, team: team) })
+        else {
             throw ControlError.notFound
         }
         return .json(MediaAnswerBody(file, base))

@@ -29,6 +29,10 @@ package final class PostgresStore: Sendable {
     package let register: PostgresRegister
     /// The tables of the notification hubs, in the same database.
     package let hubs: PostgresDatabase
+    /// The tables of device relay, in the same database.
+    package let relay: PostgresDatabase
+    /// The tables about the files of notifications, in the same database.
+    package let media: PostgresDatabase
     /// The people of the console, in the same database.
     package var people: PostgresPeople { PostgresPeople(pool: pool) }
     /// The state and the secrets that the servers of the database share.
@@ -64,6 +68,8 @@ package final class PostgresStore: Sendable {
         grouped = Self.grouped(pool)
         register = try PostgresRegister(pool: pool, version: first, connect: connect)
         hubs = PostgresDatabase(schema: PostgresSchema.hubSchema, connect: connect)
+        relay = PostgresDatabase(schema: PostgresSchema.relaySchema, connections: 1, connect: connect)
+        media = PostgresDatabase(schema: PostgresSchema.mediaSchema, connections: 1, connect: connect)
     }
 
     private static func grouped(_ pool: PostgresPool) -> GroupedWrites<PostgresConnection> {

@@ -70,7 +70,8 @@ package struct PostgresTables: TableStore {
             """
             SELECT CASE table_schema WHEN current_schema() THEN table_name ELSE table_schema || '.' || table_name END,
                 column_name, data_type
-            FROM information_schema.columns WHERE table_schema IN (current_schema(), '\(PostgresSchema.hubSchema)')
+            FROM information_schema.columns
+            WHERE table_schema IN (current_schema(), '\(PostgresSchema.hubSchema)', '\(PostgresSchema.relaySchema)')
             """)
         for row in rows {
             let type: String = try row[2]
@@ -85,12 +86,12 @@ package struct PostgresTables: TableStore {
         self.types = types
     }
 
-    /// Looks at four tables.
+    /// Looks at five tables.
     package func isNew() throws -> Bool {
         try connection.run(
             """
             SELECT 1 FROM app UNION ALL SELECT 1 FROM device UNION ALL SELECT 1 FROM message UNION ALL
-            SELECT 1 FROM hub.hub LIMIT 1
+            SELECT 1 FROM hub.hub UNION ALL SELECT 1 FROM relay.relay_device LIMIT 1
             """
         ).isEmpty
     }

@@ -88,14 +88,14 @@ extension ServerConfiguration {
 
     /// The files of notifications, and the address that devices have them by.
     func mediaServices(
-        _ ports: BoundPorts, clock: @escaping @Sendable () -> Timestamp
+        _ ports: BoundPorts, shared: SharedMedia?, clock: @escaping @Sendable () -> Timestamp
     ) throws -> MediaServices {
         let store = try MediaStore(
             folder: folder.media,
             settings: MediaStore.Settings(
                 quota: Int64(values.number(.mediaQuota)) << 20,
                 teamQuota: values.text(.mediaTeamQuota).flatMap { Int64($0) }.map { $0 << 20 },
-                lifetime: Int64(values.number(.mediaExpiry)) * 3_600_000), clock: clock)
+                lifetime: Int64(values.number(.mediaExpiry)) * 3_600_000), shared: shared, clock: clock)
         let chosen = values.text(.mediaURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         return MediaServices(store: store) { [clientHost] in
             chosen ?? ports.control.current.map { "https://\(ServerAddresses.authority(clientHost, $0))" }

@@ -56,6 +56,10 @@ struct ServerDatabases: Sendable {
             if access(hubHealth.path, F_OK) == 0 {
                 logger.warning("\(hubHealth.path) is not used: the hubs are in PostgreSQL")
             }
+            relay = RelayDatabase(in: opened.relay, logger: logger)
+            if access(relayHealth.path, F_OK) == 0 {
+                logger.warning("\(relayHealth.path) is not used: the relay's accounts are in PostgreSQL")
+            }
         } else {
             let path = known.path(of: .server)
             let opened = try open(.server, SQLiteStore.inspection) {
@@ -71,14 +75,14 @@ struct ServerDatabases: Sendable {
                 hubHealth.recordFault(DatabaseFault(.hub, opening: hubHealth.path, error).kind)
                 hub = HubDatabase(unopened: hubHealth)
             }
-        }
-        do {
-            relay = try open(.relay, RelayDatabase.inspection) {
-                try RelayDatabase(path: relayHealth.path, health: relayHealth, logger: logger)
+            do {
+                relay = try open(.relay, RelayDatabase.inspection) {
+                    try RelayDatabase(path: relayHealth.path, health: relayHealth, logger: logger)
+                }
+            } catch {
+                relayHealth.recordFault(DatabaseFault(.relay, opening: relayHealth.path, error).kind)
+                relay = RelayDatabase(unopened: relayHealth, logger: logger)
             }
-        } catch {
-            relayHealth.recordFault(DatabaseFault(.relay, opening: relayHealth.path, error).kind)
-            relay = RelayDatabase(unopened: relayHealth, logger: logger)
         }
         self.large = large
         self.known = known
@@ -86,7 +90,7 @@ struct ServerDatabases: Sendable {
     }
 
     private var healths: [DatabaseHealth] {
-        [file?.databaseHealth, hub.isShared ? nil : hub.health, relay.health].compactMap(\.self)
+        [file?.databaseHealth, hub.isShared ? nil : hub.health, relay.isShared ? nil : relay.health].compactMap(\.self)
     }
 
     /// The systems that stand still, as `/health` tells them.

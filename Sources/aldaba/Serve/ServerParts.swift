@@ -8,6 +8,7 @@ import Logging
 import NIOPosix
 import Networking
 import Platform
+import PostgresStore
 import PushCore
 import PushServer
 import RelayServer
@@ -104,7 +105,8 @@ struct ServerParts: Sendable {
             acceptor = mailboxes
         }
         relay = RelayBroker(
-            register: relayDatabase, queuedMessages: relayDatabase, documents: relayDatabase, clock: clock,
+            register: relayDatabase, queuedMessages: relayDatabase, documents: relayDatabase,
+            sharing: node == nil ? nil : Self.sharing(mailboxes, relayDatabase), clock: clock,
             schedule: { milliseconds, work in
                 MultiThreadedEventLoopGroup.singleton.next().scheduleTask(in: .milliseconds(milliseconds), work)
             }, fault: { relayDatabase.health.fault?.reason }, logger: logger)
@@ -136,5 +138,17 @@ struct ServerParts: Sendable {
                 accept-any-token)
                 """)
         }
+    }
+
+    /// The other servers with the same files; `nil` for a server that is alone.
+    var sharedMedia: SharedMedia? {
+        guard node != nil, let number = mailboxes.nodeNumber, let store = store as? PostgresStore else { return nil }
+        return SharedMedia(
+            register: MediaRegister(in: store.media, node: number), copies: MediaCopies(mailboxes, node: number))
+    }
+
+    /// The other servers, as the relay of one of them sees them.
+    private static func sharing(_ messenger: MailboxService, _ database: RelayDatabase) -> RelaySharing? {
+        messenger.nodeNumber.map { RelaySharing(node: $0, messenger: messenger, database: database) }
     }
 }

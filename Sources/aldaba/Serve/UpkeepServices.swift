@@ -102,13 +102,17 @@ struct MallocTrimService: Service, CustomStringConvertible {
 /// Deletes the files that have expired, once a minute.
 struct MediaSweepService: Service, CustomStringConvertible {
     let store: MediaStore
+    let logger: Logger
     var description: String { "sweep over media" }
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while (try? await Task.sleep(for: .seconds(60))) != nil {
-                // Where the pool has ended, so does the process.
-                try? await NIOThreadPool.singleton.runIfActive { store.sweep() }
+                do { try await NIOThreadPool.singleton.runIfActive { try store.sweep() } } catch is CancellationError {
+                    // Where the pool has ended, so does the process.
+                } catch {
+                    logger.warning("expired files were not deleted", metadata: [LogKey.error: "\(error)"])
+                }
             }
         }
     }

@@ -2,9 +2,11 @@ import AldabaConfiguration
 import ArgumentParser
 import Foundation
 import HubServer
+import Logging
 import Platform
 import PostgresStore
 import PushServer
+import RelayServer
 import SQLiteStore
 
 /// `aldaba migrate`: a server's data moves to PostgreSQL, or back.
@@ -13,14 +15,14 @@ package struct MigrateCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Move a server's data to PostgreSQL, or back.",
         discussion: """
-            The notifications, the register, the hubs, the people of the console and the audit log move; the relay and files \
+            The notifications, the register, the hubs, the relay, the people of the console and the audit log move; files \
             stay in the data folder. Each row is compared after the move. What was moved stays where it was under another name.
 
             The server must be stopped, unless --stop-server is given: then the data are copied while it runs, the server is \
             stopped, and what has changed meanwhile is moved.
             """)
     @Option(help: ArgumentHelp("The address of an empty database.", valueName: "url")) var toPostgres: String?
-    @Flag(help: "Move back to server.sqlite and hub.sqlite.") var toSqlite = false
+    @Flag(help: "Move back to server.sqlite, hub.sqlite and relay.sqlite.") var toSqlite = false
     @Flag(help: "Copy the data while the server runs, and stop it for what has changed meanwhile.") var stopServer =
         false
     @OptionGroup var location: FolderOption
@@ -66,12 +68,10 @@ package struct MigrateCommand: AsyncParsableCommand {
     /// - Parameter server: The process of a server that runs, and is stopped; `nil` for a server that is stopped already.
     private static func move(_ folder: DataFolder, to address: String, server: Int32?) throws {
         var lock = server == nil ? try DataFolder.lock(folder.serveLock) : nil
-        try KnownDatabases(folder).requireNotLost(.server)
-        try KnownDatabases(folder).requireNotLost(.hub)
-        try requireFree(folder.database + ".moved")
-        try requireFree(folder.hubDatabase + ".moved")
+        for database in ServerDatabase.allCases { try KnownDatabases(folder).requireNotLost(database) }
+        for path in Self.files(of: folder) { try requireFree(path + ".moved") }
         let store = try SQLiteStore(path: folder.database)
-        let files = try Self.files(folder)
+        let files = try Self.open(folder)
         var move = TableMove(remembersRows: server != nil)
         // What is not counted yet would have to move as a table of its own.
         if server == nil { try store.countAllChanges(slice: countedSlice) }
@@ -108,7 +108,7 @@ package struct MigrateCommand: AsyncParsableCommand {
         }
         try files.close()
         try store.close()
-        for path in [folder.hubDatabase, folder.database] {
+        for path in Self.files(of: folder).reversed() {
             try FileManager.default.moveItem(atPath: path, toPath: path + ".moved")
         }
         withExtendedLifetime(lock) {}
@@ -118,10 +118,17 @@ package struct MigrateCommand: AsyncParsableCommand {
         print(Terminal.text("the server has been stopped for \(seconds) seconds; start it with the setting postgres"))
     }
 
-    /// The folder's databases; that of hubs is made where there is none.
-    private static func files(_ folder: DataFolder) throws -> SQLiteTables.Files {
+    /// The paths of the folder's databases, the server's own first.
+    private static func files(of folder: DataFolder) -> [String] {
+        [folder.database, folder.hubDatabase, folder.relayDatabase]
+    }
+
+    /// The folder's databases; those of hubs and relay are made where there are none.
+    private static func open(_ folder: DataFolder) throws -> SQLiteTables.Files {
         try HubDatabase(path: folder.hubDatabase).close()
-        return try SQLiteTables.Files(server: folder.database, hubs: folder.hubDatabase)
+        try RelayDatabase(path: folder.relayDatabase, logger: Logger(label: "aldaba")).close()
+        return try SQLiteTables.Files(
+            server: folder.database, hubs: folder.hubDatabase, relay: folder.relayDatabase)
     }
 
     private static let countedSlice = 10_000
@@ -166,13 +173,13 @@ package struct MigrateCommand: AsyncParsableCommand {
     }
 
     private static func moveBack(_ folder: DataFolder, from address: String) async throws -> Int {
-        for path in [folder.database, folder.hubDatabase, folder.postgres + ".moved"] { try requireFree(path) }
+        for path in Self.files(of: folder) + [folder.postgres + ".moved"] { try requireFree(path) }
         let node = try FolderStore.open(address, as: .alone)
         while try await node.countChanges(limit: countedSlice).isMore {}
         var move = TableMove(remembersRows: false)
         do {
             try SQLiteStore(path: folder.database).close()
-            let files = try Self.files(folder)
+            let files = try Self.open(folder)
             try refusing {
                 try PostgresTables.withTransaction(["dbname": address]) { source in
                     try files.withTransaction { try move.copy(from: source, to: $0, report: report) }
@@ -181,12 +188,11 @@ package struct MigrateCommand: AsyncParsableCommand {
             try files.close()
         } catch {
             // New files without a row, whose names were free: the data is where it was. One that stays is refused next time.
-            for path in [folder.database, folder.hubDatabase] { try? FileManager.default.removeItem(atPath: path) }
+            for path in Self.files(of: folder) { try? FileManager.default.removeItem(atPath: path) }
             throw error
         }
         try node.close()
-        try KnownDatabases(folder).add(.server)
-        try KnownDatabases(folder).add(.hub)
+        for database in ServerDatabase.allCases { try KnownDatabases(folder).add(database) }
         try FileManager.default.moveItem(atPath: folder.postgres, toPath: folder.postgres + ".moved")
         return move.count
     }

@@ -70,17 +70,17 @@ extension CommandSection {
         the server was stopped, and nothing was moved; start it as before
         el servidor se ha parado, y no se ha trasladado nada; inícielo como antes
 
-        The notifications, the register, the hubs, the people of the console and the audit log move; the relay and files \
+        The notifications, the register, the hubs, the relay, the people of the console and the audit log move; files \
         stay in the data folder. Each row is compared after the move. What was moved stays where it was under another name.
-        Se trasladan las notificaciones, el registro, los hubs, las personas de la consola y el registro de auditoría; el relé \
-        y los archivos se quedan en la carpeta de datos. Cada fila se compara después. Lo trasladado queda donde estaba con \
+        Se trasladan las notificaciones, el registro, los hubs, el relé, las personas de la consola y el registro de \
+        auditoría; los archivos se quedan en la carpeta de datos. Cada fila se compara después. Lo trasladado queda donde estaba con \
         otro nombre.
 
         The address of an empty database.
         La dirección de una base de datos vacía.
 
-        Move back to server.sqlite and hub.sqlite.
-        Traslada de vuelta a server.sqlite y hub.sqlite.
+        Move back to server.sqlite, hub.sqlite and relay.sqlite.
+        Traslada de vuelta a server.sqlite, hub.sqlite y relay.sqlite.
 
         the data has moved to PostgreSQL meanwhile; do it again
         los datos se han trasladado entretanto a PostgreSQL; hágalo otra vez

@@ -93,9 +93,9 @@ extension CommandSection {
         Si development vale con un host fuera de loopback, y http-port escucha también en host; para un contenedor \
         en la red propia de una prueba.
 
-        The address of a PostgreSQL database that has what server.sqlite and hub.sqlite have otherwise: \
+        The address of a PostgreSQL database that has what server.sqlite, hub.sqlite and relay.sqlite have otherwise: \
         postgresql://USER@HOST/DATABASE. A password belongs in the file that PGPASSFILE names.
-        La dirección de una base de datos PostgreSQL que tiene lo que si no tendrían server.sqlite y hub.sqlite: \
+        La dirección de una base de datos PostgreSQL que tiene lo que si no tendrían server.sqlite, hub.sqlite y relay.sqlite: \
         postgresql://USUARIO@HOST/BASE. Una contraseña va en el archivo que indica PGPASSFILE.
 
         The addresses of NATS servers, for several servers that use one PostgreSQL database: nats://HOST:4222 or \

@@ -37,6 +37,12 @@ struct GuestSessions: Sendable {
         return all
     }
 
+    /// The sessions that have partners.
+    var sessions: [RelaySession] { Array(partners.keys) }
+
+    /// Ends one pair.
+    mutating func end(_ one: RelaySession, with other: RelaySession) { part(one, other) }
+
     private mutating func part(_ one: RelaySession, _ other: RelaySession) {
         for (session, partner) in [(one, other), (other, one)] {
             partners[session]?.removeAll { $0 == partner }

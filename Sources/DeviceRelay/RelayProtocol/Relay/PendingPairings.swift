@@ -1,16 +1,22 @@
+/// The limits on devices that wait to be paired.
+public enum PairingLimits {
+    /// The maximum number of devices that wait.
+    public static let count = 1024
+    /// The maximum number of devices of one network that wait.
+    public static let share = 64
+    /// The time for which a device waits, in milliseconds.
+    public static let lifetime: Int64 = 600_000
+    /// The reason that a device is told which gives way.
+    public static let displaced =
+        "too many devices are being paired, and this one has waited the longest; begin again"
+}
+
 /// Devices that wait for another one that names the same place, to be paired: a value.
 ///
 /// Guarantees: two devices are brought together at a place, and no third; a device waits at one place, for ten minutes; at
-/// most ``limit`` devices wait, and at most ``share`` of one network. Where more come, the oldest of the network with the most
+/// most ``PairingLimits/count`` devices wait, and at most ``PairingLimits/share`` of one network. Where more come, the oldest of the network with the most
 /// gives way and is told so: strangers who fill the table keep nobody else from pairing.
 struct PendingPairings: Sendable {
-    /// The highest number of devices that wait.
-    static let limit = 1024
-    /// The highest number of devices of one network that wait.
-    static let share = 64
-    /// The time for which a device waits, in milliseconds.
-    static let lifetime: Int64 = 600_000
-
     /// The group of devices among which one gives way: a network, or a device of which no network is known.
     private enum Source: Hashable {
         case network(String)
@@ -51,7 +57,7 @@ struct PendingPairings: Sendable {
         }
         let source = network.map(Source.network) ?? .device(session.device)
         let directives = makeSpace(for: source, at: now)
-        waiting[place] = Waiting(session: session, source: source, until: now + Self.lifetime)
+        waiting[place] = Waiting(session: session, source: source, until: now + PairingLimits.lifetime)
         places[session.device] = place
         sources[source, default: []].append(place)
         return directives
@@ -59,6 +65,13 @@ struct PendingPairings: Sendable {
 
     /// The device that this one was brought together with.
     func partner(of session: RelaySession) -> RelaySession? { partners[session] }
+
+    /// Brings two sessions together that another table has found.
+    mutating func pair(_ session: RelaySession, with other: RelaySession) {
+        remove(session)
+        partners[session] = other
+        partners[other] = session
+    }
 
     /// A session waits no more and has no partner any more.
     mutating func remove(_ session: RelaySession) {
@@ -68,19 +81,18 @@ struct PendingPairings: Sendable {
 
     /// Lets a device give way where the source has its share, or where all places are taken.
     private mutating func makeSpace(for source: Source, at now: Int64) -> [RelayDirectory.Directive] {
-        if waiting.count >= Self.limit {
+        if waiting.count >= PairingLimits.count {
             for (place, entry) in waiting where entry.until <= now { removePlace(place) }
         }
         var oldest: [UInt8]?
-        if let own = sources[source], own.count >= Self.share {
+        if let own = sources[source], own.count >= PairingLimits.share {
             oldest = own.first
-        } else if waiting.count >= Self.limit {
+        } else if waiting.count >= PairingLimits.count {
             let places = sources.values.max { ($0.count, age($1)) < ($1.count, age($0)) }
             oldest = places?.first
         }
         guard let oldest, let entry = removePlace(oldest) else { return [] }
-        let why = "too many devices are being paired, and this one has waited the longest; begin again"
-        return [.send(.refused(why), to: entry.session)]
+        return [.send(.refused(PairingLimits.displaced), to: entry.session)]
     }
 
     /// The moment until which the oldest of a source waits.

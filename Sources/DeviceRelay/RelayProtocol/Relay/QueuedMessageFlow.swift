@@ -128,6 +128,9 @@ public struct QueuedMessageFlow: Sendable {
         return [.write(queuedMessage, to: session)]
     }
 
+    /// Whether messages are delivered to a device now.
+    public func isDelivering(to device: String) -> Bool { lanes[device] != nil }
+
     /// Whether a message is in transit to its device.
     public func isUnderWay(_ key: QueuedMessageKey, to device: String) -> Bool {
         lanes[device]?.underWay[key] != nil

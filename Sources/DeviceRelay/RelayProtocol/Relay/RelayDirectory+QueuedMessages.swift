@@ -39,6 +39,6 @@ extension RelayDirectory {
 
     /// The sessions in which devices of an account are there; none where none is.
     public func sessions(of id: AccountID) -> [RelaySession] {
-        accounts[id]?.entries.values.compactMap(\.session) ?? []
+        accounts[id]?.sessions ?? []
     }
 }

@@ -4,11 +4,14 @@ public struct RelaySession: Hashable, Sendable {
     public let device: String
     /// The session's number; a later one of the same device is greater.
     public let epoch: UInt64
+    /// The server that has the session; `nil` for the one whose directory this is.
+    public let node: UInt16?
 
     /// Names a session.
-    public init(device: String, epoch: UInt64) {
+    public init(device: String, epoch: UInt64, node: UInt16? = nil) {
         self.device = device
         self.epoch = epoch
+        self.node = node
     }
 }
 
@@ -23,6 +26,10 @@ public struct RelayDirectory: Sendable {
     public static let grace: Int64 = 5_000
     /// How many devices an account has at most.
     public static let deviceLimit = 64
+    /// The reason for which a device that has begun too many accounts is refused.
+    public static let tooManyAccounts = "this device has begun too many accounts; it may begin more tomorrow"
+    /// The reason for which a device is refused whose account has as many as it may have.
+    public static let tooManyDevices = "the account has \(deviceLimit) devices already"
 
     /// An account, by what its devices prove that they belong to it.
     public typealias AccountID = [UInt8]
@@ -74,21 +81,24 @@ public struct RelayDirectory: Sendable {
         /// The time until which changes are collected, and whether any were collected.
         var quietAt: Int64 = .min
         var isDue = false
+        /// The state of the account among several servers that is known here.
+        var shared = SharedState()
 
         init(epoch: Int64) { self.epoch = epoch }
 
-        var sessions: [RelaySession] { entries.values.compactMap(\.session) }
+        /// The sessions with this server.
+        var sessions: [RelaySession] { entries.values.compactMap(\.session).filter { $0.node == nil } }
     }
 
     var accounts: [AccountID: Account] = [:]
     var accountOf: [RelaySession: AccountID] = [:]
     /// Devices within their grace, by its end: all graces are of one length.
-    private var absences: ArraySlice<(end: Int64, account: AccountID, device: String)> = []
-    private(set) var pairings = PendingPairings()
-    private var guestSessions = GuestSessions()
+    var absences: ArraySlice<(end: Int64, account: AccountID, device: String)> = []
+    var pairings = PendingPairings()
+    var guestSessions = GuestSessions()
     /// The account in memory of which each device is.
-    private var belongs: [String: AccountID] = [:]
-    private var creationLimiter = AccountCreationLimiter()
+    var belongs: [String: AccountID] = [:]
+    var creationLimiter = AccountCreationLimiter()
     /// The session in which each device has sent its hello.
     var homes: [String: RelaySession] = [:]
     var waiting = WaitingRoutes()
@@ -99,6 +109,8 @@ public struct RelayDirectory: Sendable {
 
     /// Whether devices can be woken at all.
     public var canWake = false
+    /// Whether other servers have sessions of the same accounts. Then the store says who is there.
+    public var isShared = false
 
     /// A directory without devices.
     ///
@@ -107,7 +119,7 @@ public struct RelayDirectory: Sendable {
     public init(epoch: Int64 = 0) { lastEpoch = epoch }
 
     /// An account that comes into memory counts anew.
-    private mutating func newAccount() -> Account {
+    mutating func newAccount() -> Account {
         lastEpoch &+= 1
         // 0 is reserved for a device that knows no state.
         if lastEpoch == 0 { lastEpoch = 1 }
@@ -129,7 +141,7 @@ public struct RelayDirectory: Sendable {
             return [.send(.refused("this device tells of itself more than 300 KiB"), to: session)]
         }
         guard accounts[id] != nil || creationLimiter.mayFound(session.device, at: now) else {
-            return [.send(.refused("this device has begun too many accounts; it may begin more tomorrow"), to: session)]
+            return [.send(.refused(Self.tooManyAccounts), to: session)]
         }
         if let other = accountOf[session], other != id { directives += leaveAccount(session) }
         if let other = belongs[session.device], other != id { directives += depart(session.device, from: other) }
@@ -143,8 +155,7 @@ public struct RelayDirectory: Sendable {
         if known == nil, account.entries.count >= Self.deviceLimit {
             let away = account.entries.filter { $0.value.session == nil }.min { $0.value.since < $1.value.since }
             guard let away else {
-                let why = "the account has \(Self.deviceLimit) devices already"
-                return directives + [.send(.refused(why), to: session)]
+                return directives + [.send(.refused(Self.tooManyDevices), to: session)]
             }
             Self.remove(away.key, &account)
             belongs[away.key] = nil
@@ -215,7 +226,7 @@ public struct RelayDirectory: Sendable {
         Self.remove(device, &account)
         belongs[device] = nil
         var directives = Self.tellChanges(&account)
-        if let own = entry.session {
+        if let own = entry.session, own.node == nil {
             directives.append(.send(.removed(revision: account.revision, device: device), to: own))
         }
         let parted = entry.session.map { leave($0) } ?? []
@@ -294,8 +305,10 @@ public struct RelayDirectory: Sendable {
             account.entries[absence.device]?.device = device
             account.entries[absence.device]?.graceEnd = nil
             Self.change(absence.device, &account)
-            directives.append(
-                .keep(StoredDevice(device: device, seen: entry.since, wake: entry.wake), absence.account))
+            if !isShared {
+                directives.append(
+                    .keep(StoredDevice(device: device, seen: entry.since, wake: entry.wake), absence.account))
+            }
             directives += tellChanges(&account, absence.account, at: now)
             keep(account, absence.account)
         }
@@ -308,8 +321,10 @@ public struct RelayDirectory: Sendable {
     }
 
     /// Keeps an account while one of its devices is there, or may be back in a moment.
-    private mutating func keep(_ account: Account, _ id: AccountID) {
-        let isInUse = account.entries.values.contains { $0.session != nil || $0.graceEnd != nil }
+    mutating func keep(_ account: Account, _ id: AccountID) {
+        let isInUse = account.entries.values.contains {
+            $0.session.map { $0.node == nil } ?? false || $0.graceEnd != nil
+        }
         accounts[id] = isInUse ? account : nil
         if !isInUse { for device in account.entries.keys where belongs[device] == id { belongs[device] = nil } }
     }
@@ -337,7 +352,7 @@ public struct RelayDirectory: Sendable {
     }
 
     /// Takes a session from its account; devices that communicated with it are notified.
-    private mutating func leave(_ session: RelaySession) -> [Directive] {
+    mutating func leave(_ session: RelaySession) -> [Directive] {
         accountOf[session] = nil
         if homes[session.device] == session { homes[session.device] = nil }
         return guestSessions.end(session).map { .send(.removed(revision: 0, device: session.device), to: $0) }

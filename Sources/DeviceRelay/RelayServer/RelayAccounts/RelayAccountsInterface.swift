@@ -61,8 +61,8 @@ package struct RelayAccountsInterface: ControlInterface {
         var devices: [AccountsAnswer.Device] = []
         for device in account.devices {
             let described = device.stored.device
-            var isOnline = false
-            if let id = UInt64(described.id).flatMap(DeviceID.init) {
+            var isOnline = device.isOnline
+            if !isOnline, let id = UInt64(described.id).flatMap(DeviceID.init) {
                 isOnline = await sessions.session(of: id) != nil
             }
             devices.append(

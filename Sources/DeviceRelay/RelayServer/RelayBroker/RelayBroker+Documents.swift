@@ -35,12 +35,14 @@ extension RelayBroker {
             }
             let told = state.withLock { state in
                 var told = [(session, RelayFrame.documentAnswer(id: id, answer), state.connections[session])]
-                if case .kept = answer {
+                if case .kept = answer, sharing == nil {
                     told += state.directory.sessions(of: own).map { ($0, .documentsChanged, state.connections[$0]) }
                 }
                 return told
             }
             for (session, frame, connection) in told { send(frame, to: session, connection) }
+            // Each server notifies its devices once it has read that there are new ones.
+            if case .kept = answer, sharing != nil { announce([own: .max]) }
         }
     }
 

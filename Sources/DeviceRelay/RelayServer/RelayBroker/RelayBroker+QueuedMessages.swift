@@ -13,6 +13,8 @@ extension RelayBroker {
     static let queuedMessagePause: Int64 = 1_000
     /// The longest time until the store is asked for expired messages again, in milliseconds.
     static let longestSweepPause: Int64 = 3_600_000
+    /// The same where other servers store messages too.
+    static let longestSharedSweepPause: Int64 = 30_000
 
     /// The state of queued messages.
     struct QueuedMessages {
@@ -65,7 +67,12 @@ extension RelayBroker {
                 self.push(push, &state)
             }
         }
-        follow(queuedMessages.withLock { $0.flow.kept(for: queuedMessage.device) })
+        if queuedMessages.withLock({ $0.flow.isDelivering(to: queuedMessage.device) }) {
+            follow(queuedMessages.withLock { $0.flow.kept(for: queuedMessage.device) })
+        } else {
+            // A server whose session this one does not know yet may have read before the message was stored.
+            tellAll(.stored(device: queuedMessage.device, deadline: queuedMessage.deadline))
+        }
         sweepQueuedMessages(by: Timestamp(rawValue: queuedMessage.deadline), at: now)
     }
 
@@ -79,7 +86,7 @@ extension RelayBroker {
 
     func endQueuedMessages(_ session: RelaySession) { queuedMessages.withLock { $0.flow.end(session) } }
 
-    private func follow(_ steps: [QueuedMessageFlow.Step]) {
+    func follow(_ steps: [QueuedMessageFlow.Step]) {
         for step in steps {
             switch step {
             case .read(let session, let account, let number, let count, let bytes):
@@ -142,6 +149,13 @@ extension RelayBroker {
     /// Withdraws a device's own message. One that is being delivered belongs to the other device.
     func recall(_ id: UUID, for device: String, by session: RelaySession) {
         let key = QueuedMessageKey(sender: session.device, id: id)
+        if session.node == nil,
+            let node = state.withLock({ state in
+                state.directory.account(of: session).flatMap { state.directory.session(of: device, in: $0)?.node }
+            })
+        {
+            return recall(id, for: device, by: session, at: node)
+        }
         guard let store = queuedMessageStore, !queuedMessages.withLock({ $0.flow.isUnderWay(key, to: device) }) else {
             return sendRefusal(to: session, .recalled(id: id, didWait: false))
         }
@@ -151,7 +165,9 @@ extension RelayBroker {
                 guard fault() == nil else { return }
                 // Nobody knows; it is tried again while somebody waits for the word.
                 return schedule(Self.queuedMessagePause) { [weak self] in
-                    guard let self, state.withLock({ $0.connections[session] != nil }) else { return }
+                    guard let self, session.node != nil || state.withLock({ $0.connections[session] != nil }) else {
+                        return
+                    }
                     recall(id, for: device, by: session)
                 }
             }
@@ -180,10 +196,9 @@ extension RelayBroker {
         }
         follow(steps)
         // A message under way may have arrived: the other device reports its outcome.
-        guard !wasUnderWay, let sender = state.withLock({ $0.directory.session(of: queuedMessage.key.sender) }) else {
-            return
-        }
-        sendRefusal(to: sender, .undelivered(id: queuedMessage.key.id, reason))
+        guard !wasUnderWay else { return }
+        notify(
+            queuedMessage.key.sender, of: queuedMessage.account, .undelivered(id: queuedMessage.key.id, reason))
     }
 
     // MARK: Time
@@ -191,7 +206,8 @@ extension RelayBroker {
     /// Schedules a sweep over expired messages, at a moment or before.
     func sweepQueuedMessages(by moment: Timestamp, at now: Timestamp) {
         guard fault() == nil else { return }
-        let moment = min(moment, now.adding(milliseconds: Self.longestSweepPause))
+        let longest = sharing == nil ? Self.longestSweepPause : Self.longestSharedSweepPause
+        let moment = min(moment, now.adding(milliseconds: longest))
         let isSooner = queuedMessages.withLock { queuedMessages in
             guard moment < queuedMessages.sweepsAt ?? .distantFuture else { return false }
             queuedMessages.sweepsAt = moment
@@ -211,10 +227,10 @@ extension RelayBroker {
     }
 
     private func expireQueuedMessages() {
-        queuedMessageStore?.expire(at: clock()) { [weak self] ended, next in
+        queuedMessageStore?.expire(at: clock(), node: sharing?.node) { [weak self] ended, next in
             guard let self else { return }
             for queuedMessage in ended { end(queuedMessage, .expired) }
-            if let next { sweepQueuedMessages(by: next, at: clock()) }
+            if let next = sharing == nil ? next : next ?? .distantFuture { sweepQueuedMessages(by: next, at: clock()) }
         }
     }
 }

@@ -26,6 +26,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         var wakesAt: Timestamp?
         /// The number of pushes without a result.
         var pushes = 0
+        var others = OtherServers()
     }
 
     /// The maximum number of devices that are being woken at a time.
@@ -43,6 +44,8 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     private let register: any RelayRegister
     let queuedMessageStore: RelayDatabase?
     let documentStore: (any DocumentStore)?
+    /// The other servers with the same database; `nil` for a server that is alone.
+    let sharing: RelaySharing?
     /// The number of outstanding document requests of each session.
     let documentAsks = Mutex<[RelaySession: Int]>([:])
     /// Why nothing can be kept or read until the server starts again; `nil` while it can.
@@ -50,6 +53,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     let clock: @Sendable () -> Timestamp
     let schedule: Schedule
     let logger: Logger
+    let deviceFailure = RepeatedMessage("A device could not join its account.")
     let queuedMessageFailure = RepeatedMessage("A queued message was not kept.")
     private let forwardedMessages = Counter(label: "aldaba_relay_forwarded_total", dimensions: [("kind", "message")])
     private let forwardedPieces = Counter(label: "aldaba_relay_forwarded_total", dimensions: [("kind", "piece")])
@@ -64,11 +68,12 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     /// - Parameters:
     ///   - queued messages: What keeps queued messages; `nil` where none are kept.
     ///   - documents: What keeps documents; `nil` where none are kept.
+    ///   - sharing: The other servers with the same database; `nil` for a server that is alone.
     ///   - fault: Why register, queued messages and documents cannot be used until the server starts again; `nil` while they can. Then
     ///     every frame is refused with it.
     package init(
         register: any RelayRegister, queuedMessages queuedMessageStore: RelayDatabase? = nil,
-        documents documentStore: (any DocumentStore)? = nil,
+        documents documentStore: (any DocumentStore)? = nil, sharing: RelaySharing? = nil,
         clock: @escaping @Sendable () -> Timestamp, schedule: @escaping Schedule,
         fault: @escaping @Sendable () -> String? = { nil }, logger: Logger
     ) {
@@ -79,6 +84,14 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         self.schedule = schedule
         self.fault = fault
         self.logger = logger
+        self.sharing = sharing
+        if let sharing {
+            state.withLock { $0.directory.isShared = true }
+            sharing.database.endSessions(at: sharing.node, now: clock()) { [weak self] in self?.handleStart() }
+            sharing.messenger.listen(self, as: .relay)
+        } else if let queuedMessageStore, queuedMessageStore.isShared {
+            queuedMessageStore.endSessions(at: nil, now: clock()) {}
+        }
         // An earlier run may have stored some.
         if queuedMessageStore != nil { sweepQueuedMessages(by: clock(), at: clock()) }
         if documentStore != nil { sweepDocuments(after: 1) }
@@ -103,11 +116,15 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     package func closed(_ session: DeviceSessionID) {
         let session = RelaySession(session)
         let now = clock()
-        state.withLock { state in
+        let (account, isStored) = state.withLock { state in
+            let account = state.directory.account(of: session)
+            let isStored = account != nil || state.others.pairing.remove(session) != nil
             state.connections[session] = nil
             state.describing[session] = nil
-            follow(state.directory.closed(session, at: now.rawValue), &state)
+            defer { follow(state.directory.closed(session, at: now.rawValue), &state) }
+            return (account, isStored)
         }
+        if isStored { leave(session, account, at: now) }
         endQueuedMessages(session)
         documentAsks.withLock { $0[session] = nil }
     }
@@ -128,20 +145,36 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
             refuse(frame, of: sender, fault)
             return complete(.durable())
         }
+        let mustWait = state.withLock { state -> Bool? in
+            guard state.others.joining[sender] != nil else { return false }
+            return hold({ $0.receive(frame, of: sender, then: complete) }, for: sender, &state) ? true : nil
+        }
+        switch mustWait {
+        case false?: receive(frame, of: sender, then: complete)
+        case true?: break
+        case nil: complete(.failed)
+        }
+    }
+
+    private func receive(
+        _ frame: RelayFrame, of sender: RelaySession, then complete: @escaping @Sendable (UpstreamOutcome) -> Void
+    ) {
         let now = clock()
         switch frame {
         case .route(let route): forward(route, from: sender, at: now)
         case .hello(let token, let device, let wake, let known):
             // Only a hash is stored, which proves nothing to any other party.
-            let account = Array(SHA256.hash(data: token))
+            let hello = RelayHello(
+                account: Array(SHA256.hash(data: token)), device: device, wake: wake, known: known)
+            if let sharing { return join(sender, hello, sharing, at: now, then: complete) }
             state.withLock { state in
-                load(account, &state, at: now)
+                load(hello.account, &state, at: now)
                 follow(
                     state.directory.hello(
-                        sender, account: account, device, wake: wake, knows: known, at: now.rawValue), &state)
+                        sender, account: hello.account, device, wake: wake, knows: known, at: now.rawValue), &state)
             }
             beginQueuedMessages(sender)
-            documentStore?.seen(account, at: now)
+            documentStore?.seen(hello.account, at: now)
         case .queuedMessage(let queuedMessage): post(queuedMessage, from: sender, at: now)
         case .queuedMessageTaken(let other, let id): taken(id, from: other, by: sender)
         case .recall(let device, let id): recall(id, for: device, by: sender)
@@ -151,11 +184,15 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         case .withdraw(let device, let id):
             state.withLock { $0.directory.withdraw(id, for: device, by: sender) }
         case .meet(let place):
+            if let sharing {
+                pair(sender, at: place, sharing, at: now)
+                break
+            }
             state.withLock { state in
                 let network = state.connections[sender]?.network
                 follow(state.directory.pair(sender, at: place, from: network, now: now.rawValue), &state)
             }
-        case .find(let device): state.withLock { follow($0.directory.find(device, by: sender), &$0) }
+        case .find(let device): find(device, by: sender)
         case .goodbye: state.withLock { follow($0.directory.leaveAccount(sender), &$0) }
         case .welcome, .changes, .changed, .removed, .interrupted, .undelivered, .refused, .peerJoined, .found,
             .notFound,
@@ -178,6 +215,15 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         }
     }
 
+    private func find(_ device: String, by sender: RelaySession) {
+        let isElsewhere = state.withLock { state in
+            guard sharing == nil || state.directory.session(of: device) != nil else { return true }
+            follow(state.directory.find(device, by: sender), &state)
+            return false
+        }
+        if isElsewhere, let sharing { findElsewhere(device, by: sender, sharing) }
+    }
+
     private func load(_ account: [UInt8], _ state: inout State, at now: Timestamp) {
         guard !state.directory.knows(account) else { return }
         do { follow(state.directory.load(account, try register.devices(of: account), at: now.rawValue), &state) } catch
@@ -193,6 +239,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
             follow(state.directory.pendingChanges(before: sender.device, to: route.peer, by: sender), &state)
             let directive = state.directory.route(route, from: sender, at: now.rawValue)
             switch directive {
+            case .forward(_, let target, _) where target.node != nil: return (directive, nil)
             case .forward(_, let target, _): return (directive, state.connections[target])
             case .send(_, let target): return (directive, state.connections[target])
             case .wake, .push:
@@ -202,7 +249,8 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
             }
         }
         switch directive {
-        case .forward(let route, _, _):
+        case .forward(let route, let target, _):
+            if let node = target.node { return forwardElsewhere(route, to: target, node, from: sender) }
             guard let connection else { return sendRefusal(to: sender, .undelivered(id: route.id, .unavailable)) }
             forward(route, connection, from: sender)
         case .send(let frame, let target): send(frame, to: target, connection)
@@ -210,14 +258,18 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         }
     }
 
+    func countForwarded(_ route: RelayRoute) {
+        (route.isBulk ? forwardedPieces : forwardedMessages).increment()
+    }
+
     /// Writes a frame; the sender is notified where it could not be written. A session that ended meanwhile counts as
     /// not connected.
-    private func forward(_ route: RelayRoute, _ connection: any DeviceConnection, from sender: RelaySession) {
+    func forward(_ route: RelayRoute, _ connection: any DeviceConnection, from sender: RelaySession) {
         // The sender's name, which replaces the receiver's, may be longer.
         guard let bytes = encoded(.route(route)) else {
             return sendRefusal(to: sender, .undelivered(id: route.id, .tooLarge))
         }
-        (route.isBulk ? forwardedPieces : forwardedMessages).increment()
+        countForwarded(route)
         connection.relay(bytes, isBulk: route.isBulk) { [weak self] outcome in
             switch outcome {
             case .written: break
@@ -240,6 +292,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     private func send(
         _ bytes: [UInt8], frame: RelayFrame, to session: RelaySession, connection: (any DeviceConnection)?
     ) {
+        if let node = session.node { return sendElsewhere(bytes, to: session, node, from: nil) }
         connection?.relay(bytes, isBulk: false) { [weak self] outcome in
             if outcome != .written { self?.missed(frame, session) }
         }
@@ -263,16 +316,24 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
                 // Many sessions receive the same frame, which is encoded once.
                 let bytes = last.flatMap { $0.frame == frame ? $0.bytes : nil } ?? encoded(frame)
                 last = bytes.map { (frame, $0) }
-                if let bytes { send(bytes, frame: frame, to: session, connection: state.connections[session]) }
+                guard let bytes else { break }
+                if let node = session.node, case .found(let host) = frame {
+                    sendElsewhere(bytes, to: session, node, from: state.directory.session(of: host.id))
+                } else {
+                    send(bytes, frame: frame, to: session, connection: state.connections[session])
+                }
             case .describe(let devices, let session):
                 state.describing[session] = (devices, state.describing[session]?.isUnderWay ?? false)
                 describe(session, &state)
             case .forward(let route, let target, let sender):
-                guard let connection = state.connections[target] else { break }
-                forward(route, connection, from: sender)
-            case .keep(let device, let account): register.keep(device, of: account)
+                if let node = target.node {
+                    forwardElsewhere(route, to: target, node, from: sender)
+                } else if let connection = state.connections[target] {
+                    forward(route, connection, from: sender)
+                }
+            case .keep(let device, let account): keep(device, of: account)
             case .forget(let device):
-                register.forget(device)
+                forget(device)
                 endQueuedMessages(for: device)
             case .wake(let moment): wake(at: Timestamp(rawValue: moment), &state)
             case .push(let push):
@@ -280,6 +341,16 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
                 self.push(push, &state)
             }
         }
+    }
+
+    private func keep(_ device: StoredDevice, of account: RelayDirectory.AccountID) {
+        guard let sharing else { return register.keep(device, of: account) }
+        // What was not stored is found again by the next push.
+        sharing.database.update(device, of: account) { [weak self] in if let changed = $0 { self?.announce(changed) } }
+    }
+
+    private func forget(_ device: String) {
+        if sharing == nil { register.forget(device) } else { remove(device, at: clock()) }
     }
 
     private func wake(at moment: Timestamp, _ state: inout State) {

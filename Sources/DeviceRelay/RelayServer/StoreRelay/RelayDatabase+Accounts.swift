@@ -1,5 +1,4 @@
-import Foundation
-import GRDB
+import PushServer
 import RelayProtocol
 
 /// An account as an operator sees it: without names, apps and contents.
@@ -10,6 +9,8 @@ package struct RelayAccount: Hashable, Sendable {
         package var stored: StoredDevice
         /// The number of messages that wait for it.
         package var messages: Int
+        /// Whether it has a session at one of several servers.
+        package var isOnline: Bool
     }
 
     /// The hash of the account's access token.
@@ -27,34 +28,30 @@ extension RelayDatabase {
     ///
     /// - Parameter after: The hash after which the page begins; `nil` for the first.
     package func accounts(after: [UInt8]?, limit: Int) async throws -> [RelayAccount] {
-        try await queue.read { database in
-            let hashes = try Data.fetchAll(
-                database, sql: "SELECT DISTINCT account FROM relay_device WHERE account > ? ORDER BY account LIMIT ?",
-                arguments: [Data(after ?? []), limit])
-            return try hashes.map { try Self.account($0, database) }
+        try await database.read { sql in
+            try sql.rows(
+                "SELECT DISTINCT account FROM relay_device WHERE account > ? ORDER BY account LIMIT ?", after ?? [],
+                limit
+            ).map { try Self.account(try $0["account"], sql) }
         }
     }
 
-    private static func account(_ hash: Data, _ database: Database) throws -> RelayAccount {
-        let devices = try Row.fetchAll(
-            database.cachedStatement(
-                sql: """
-                    SELECT described, wake, seen_at, coalesce(relay_letter_sum.count, 0) AS messages
-                    FROM relay_device LEFT JOIN relay_letter_sum ON relay_letter_sum.device = relay_device.device
-                    WHERE account = ? ORDER BY seen_at DESC LIMIT 64
-                    """), arguments: [hash]
+    private static func account(_ hash: [UInt8], _ sql: any SQLConnection) throws -> RelayAccount {
+        let devices = try sql.rows(
+            """
+            SELECT relay_device.*, coalesce(relay_letter_sum.count, 0) AS messages
+            FROM relay_device LEFT JOIN relay_letter_sum ON relay_letter_sum.device = relay_device.device
+            WHERE account = ? ORDER BY seen_at DESC LIMIT 64
+            """, hash
         ).compactMap { row -> RelayAccount.Device? in
-            // A device written by a later version is ignored.
-            guard let device = try? RelayDevice([UInt8](row["described"] as Data)) else { return nil }
-            let wake = (row["wake"] as Data?).flatMap { try? RelayWakeChannel.read([UInt8]($0)) }
+            guard let stored = try DeviceRow(row).stored else { return nil }
             return RelayAccount.Device(
-                stored: StoredDevice(device: device, seen: row["seen_at"], wake: wake), messages: row["messages"])
+                stored: stored, messages: try row["messages"],
+                isOnline: sql.isShared ? try row["node"] as Int64? != nil : false)
         }
-        let documents = try Row.fetchOne(
-            database.cachedStatement(sql: "SELECT count, bytes FROM relay_document_sum WHERE account = ?"),
-            arguments: [hash])
+        let documents = try sql.row("SELECT count, bytes FROM relay_document_sum WHERE account = ?", hash)
         return RelayAccount(
-            hash: [UInt8](hash), devices: devices, documents: documents?["count"] ?? 0,
-            documentBytes: documents?["bytes"] ?? 0)
+            hash: hash, devices: devices, documents: try documents?["count"] ?? 0,
+            documentBytes: try documents?["bytes"] ?? 0)
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
-import GRDB
 import Logging
 import Networking
+import PushServer
 import RelayProtocol
 import SQLiteStore
 import Synchronization
@@ -13,18 +13,12 @@ struct RelayFailureMessages: Sendable {
     let documents = RepeatedMessage("A document was not written or read.")
 }
 
-/// The devices of accounts, and the queued messages for them, in one SQLite file.
+/// The devices of accounts, the queued messages for them, and their documents: in one SQLite file, or in the PostgreSQL database
+/// of several servers.
 package final class RelayDatabase: RelayRegister {
-    private enum Change {
-        case keep(Kept, account: [UInt8])
+    private enum Change: Equatable {
+        case keep(DeviceRow, account: [UInt8])
         case forget
-    }
-
-    /// A device in its stored form.
-    private struct Kept: Equatable {
-        var described: [UInt8]
-        var wake: [UInt8]?
-        var seen: Int64
     }
 
     private struct State {
@@ -33,42 +27,42 @@ package final class RelayDatabase: RelayRegister {
         var isWriting = false
     }
 
-    let queue: WatchedDatabase<DatabaseQueue>
-    /// The work on queued messages that the writer has not done yet.
-    let queuedMessageJobs: QueuedMessageJobs
+    let database: any SQLDatabase
+    /// Whether the database can be used.
+    package let health: DatabaseHealth
+    /// Whether other servers use the database too.
+    package let isShared: Bool
+    /// The work that the writer has not done yet.
+    let jobs = RelayJobs()
     private let state = Mutex(State())
     let logger: Logger
     let failures = RelayFailureMessages()
 
-    /// Opens (or makes) the database, which only its owner may read, and brings its schema up to date.
+    /// Opens (or makes) the database in a file, which only its owner may read, and brings its schema up to date.
     ///
     /// - Parameter health: Notes damage that is met later; `nil` for one of its own.
     /// - Throws: ``DatabaseFault``.
     package init(path: String, health: DatabaseHealth? = nil, logger: Logger) throws {
         let health = health ?? DatabaseHealth(.relay, path: path)
-        try ServerDatabase.relay.makeFile(at: path)
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(10)
-        configuration.prepareDatabase {
-            try $0.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -4096")
-        }
+        database = try SQLiteDatabase(.relay, path: path, migrator: RelaySchema.migrator, health: health)
+        self.health = health
+        isShared = false
         self.logger = logger
-        do {
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
-            guard try !queue.read(RelaySchema.migrator.hasBeenSuperseded) else {
-                throw DatabaseFault(.relay, path: path, .newer)
-            }
-            try RelaySchema.migrator.migrate(queue)
-            queuedMessageJobs = QueuedMessageJobs(
-                lastNumber: try queue.read { try Int64.fetchOne($0, sql: "SELECT max(number) FROM relay_letter") ?? 0 })
-            self.queue = WatchedDatabase(queue, health)
-        } catch { throw DatabaseFault(.relay, opening: path, error) }
+    }
+
+    /// Uses the tables of a database that other servers may use too.
+    package init(in database: any SQLDatabase, logger: Logger) {
+        self.database = database
+        health = DatabaseHealth(.relay, path: "")
+        isShared = true
+        self.logger = logger
     }
 
     /// Stands in the place of a database that cannot be opened: nothing is kept or read, as its health says.
     package init(unopened health: DatabaseHealth, logger: Logger) {
-        queue = WatchedDatabase(unopened: health)
-        queuedMessageJobs = QueuedMessageJobs(lastNumber: 0)
+        database = SQLiteDatabase(unopened: health)
+        self.health = health
+        isShared = false
         self.logger = logger
     }
 
@@ -77,52 +71,34 @@ package final class RelayDatabase: RelayRegister {
         DatabaseInspection(.relay, path: path, migrator: RelaySchema.migrator)
     }
 
-    /// Whether the database can be used.
-    package var health: DatabaseHealth { queue.health }
-
-    /// Writes what waits and closes the file. One that was found damaged stays as it is.
+    /// Writes what waits and closes a database of its own. One that was found damaged stays as it is.
     package func close() throws {
         guard health.fault == nil else { return }
-        write()
-        while runQueuedMessageJobs() {}
-        try queue.sound().close()
+        jobs.queue.sync {
+            write()
+            while runJobs() {}
+        }
+        if !isShared { try database.close() }
+    }
+
+    /// Logs an error, but for that of a damaged file, which is told once by whoever has noted it.
+    func log(_ error: any Error, as message: RepeatedMessage) {
+        if !(error is DatabaseFault) { message.log(error, to: logger) }
     }
 
     /// Reads an account's devices, the last seen first.
     package func devices(of account: [UInt8]) throws -> [StoredDevice] {
-        let rows = try queue.read { database in
-            try Row.fetchAll(
-                database,
-                sql:
-                    """
-                    SELECT device, described, wake, seen_at FROM relay_device WHERE account = ?
-                    ORDER BY seen_at DESC LIMIT 64
-                    """,
-                arguments: [Data(account)])
-        }
-        var found: [String: Kept] = [:]
-        for row in rows {
-            found[row["device"]] = Kept(
-                described: [UInt8](row["described"] as Data), wake: (row["wake"] as Data?).map { [UInt8]($0) },
-                seen: row["seen_at"])
-        }
+        let rows = try database.readBlocking { try Self.devices(of: account, $0) }
+        var found = Dictionary(rows.map { ($0.device, $0) }) { one, _ in one }
         for (device, change) in state.withLock({ $0.changes }) {
-            if case .keep(let kept, account) = change { found[device] = kept } else { found[device] = nil }
+            if case .keep(let row, account) = change { found[device] = row } else { found[device] = nil }
         }
-        // A device written by a later version is ignored.
-        return found.values.compactMap { kept in
-            (try? RelayDevice(kept.described)).map { device in
-                StoredDevice(
-                    device: device, seen: kept.seen, wake: kept.wake.flatMap { try? RelayWakeChannel.read($0) })
-            }
-        }.sorted { $0.seen > $1.seen }
+        return found.values.compactMap(\.stored).sorted { $0.seen > $1.seen }
     }
 
     /// Stores a device; it is written after a short delay.
     package func keep(_ kept: StoredDevice, of account: [UInt8]) {
-        guard let bytes = try? kept.device.encoded() else { return }
-        let wake = kept.wake.flatMap { try? $0.encoded() }
-        add(.keep(Kept(described: bytes, wake: wake, seen: kept.seen), account: account), kept.device.id)
+        if let row = DeviceRow(kept) { add(.keep(row, account: account), kept.device.id) }
     }
 
     /// Deletes a device.
@@ -134,14 +110,7 @@ package final class RelayDatabase: RelayRegister {
             defer { state.isWriting = true }
             return !state.isWriting
         }
-        if begins { onQueue { $0.write() } }
-    }
-
-    /// Has something done on the database's thread; at once where nothing is written any more.
-    func onQueue(_ body: @escaping @Sendable (RelayDatabase) -> Void) {
-        let queue: DatabaseQueue
-        do { queue = try self.queue.sound() } catch { return body(self) }
-        queue.asyncWriteWithoutTransaction { [self] _ in body(self) }
+        if begins { jobs.queue.async { [self] in write() } }
     }
 
     /// Writes the queued changes in one transaction. They stay in memory until they are written.
@@ -152,43 +121,67 @@ package final class RelayDatabase: RelayRegister {
         }
         guard !changes.isEmpty else { return }
         do {
-            try queue.unsafeReentrantWrite { database in
-                try database.inTransaction(.immediate) {
-                    for (device, change) in changes { try Self.write(change, of: device, to: database) }
-                    return .commit
+            try database.writeBlocking { sql in
+                for (device, change) in changes {
+                    switch change {
+                    case .keep(let row, let account): try row.write(account, sql)
+                    case .forget: try sql.run("DELETE FROM relay_device WHERE device = ?", device)
+                    }
                 }
             }
-        } catch is DatabaseFault {
-            // That is told once, by whoever has noted it.
-        } catch {
-            failures.devices.log(error, to: logger)
-        }
+        } catch { log(error, as: failures.devices) }
         state.withLock { state in
-            for (device, change) in changes where Self.isSame(state.changes[device], change) {
-                state.changes[device] = nil
-            }
+            for (device, change) in changes where state.changes[device] == change { state.changes[device] = nil }
         }
     }
 
-    private static func isSame(_ one: Change?, _ other: Change) -> Bool {
-        switch (one, other) {
-        case (.forget, .forget): true
-        case (.keep(let one, let account), .keep(let two, let other)): one == two && account == other
-        default: false
+    static func devices(of account: [UInt8], _ sql: any SQLConnection) throws -> [DeviceRow] {
+        try sql.rows(
+            """
+            SELECT device, described, wake, seen_at FROM relay_device WHERE account = ? ORDER BY seen_at DESC LIMIT 64
+            """, account
+        ).map { try DeviceRow($0) }
+    }
+}
+
+/// A device in its stored form.
+struct DeviceRow: Hashable, Sendable {
+    var device: String
+    var described: [UInt8]
+    var wake: [UInt8]?
+    var seen: Int64
+
+    /// - Returns: `nil` for a device that cannot be encoded.
+    init?(_ kept: StoredDevice) {
+        // A description that came in a frame can be encoded; the directory has bounded its size.
+        guard let described = try? kept.device.encoded() else { return nil }
+        device = kept.device.id
+        self.described = described
+        // A channel is bounded too; without it the device is not woken.
+        wake = kept.wake.flatMap { try? $0.encoded() }
+        seen = kept.seen
+    }
+
+    init(_ row: any SQLRow) throws {
+        device = try row["device"]
+        described = try row["described"]
+        wake = try row["wake"]
+        seen = try row["seen_at"]
+    }
+
+    /// The device; `nil` for one that a later version wrote, which is ignored.
+    var stored: StoredDevice? {
+        (try? RelayDevice(described)).map { device in
+            StoredDevice(device: device, seen: seen, wake: wake.flatMap { try? RelayWakeChannel.read($0) })
         }
     }
 
-    private static func write(_ change: Change, of device: String, to database: Database) throws {
-        switch change {
-        case .keep(let kept, let account):
-            try database.execute(
-                sql: """
-                    INSERT OR REPLACE INTO relay_device (device, account, described, wake, seen_at)
-                    VALUES (?, ?, ?, ?, ?)
-                    """,
-                arguments: [device, Data(account), Data(kept.described), kept.wake.map { Data($0) }, kept.seen])
-        case .forget:
-            try database.execute(sql: "DELETE FROM relay_device WHERE device = ?", arguments: [device])
-        }
+    func write(_ account: [UInt8], _ sql: any SQLConnection) throws {
+        try sql.run(
+            """
+            INSERT INTO relay_device (device, account, described, wake, seen_at) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (device) DO UPDATE SET account = excluded.account, described = excluded.described,
+                wake = excluded.wake, seen_at = excluded.seen_at
+            """, device, account, described, wake, seen)
     }
 }

@@ -67,6 +67,29 @@ enum RelaySchema {
                     CREATE INDEX relay_document_sum_seen ON relay_document_sum(seen_at);
                     """)
         }
+        migrator.registerMigration("5 numbers of messages and documents") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE relay_letter_new(
+                        number INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,
+                        device TEXT NOT NULL,
+                        account BLOB NOT NULL,
+                        sender TEXT NOT NULL,
+                        id BLOB NOT NULL,
+                        deadline INTEGER NOT NULL,
+                        body BLOB NOT NULL
+                    );
+                    INSERT INTO relay_letter_new SELECT * FROM relay_letter;
+                    DROP TABLE relay_letter;
+                    ALTER TABLE relay_letter_new RENAME TO relay_letter;
+                    CREATE UNIQUE INDEX relay_letter_key ON relay_letter(device, sender, id);
+                    CREATE INDEX relay_letter_order ON relay_letter(device, number);
+                    CREATE INDEX relay_letter_deadline ON relay_letter(deadline);
+                    ALTER TABLE relay_document_sum ADD COLUMN last INTEGER NOT NULL DEFAULT 0;
+                    UPDATE relay_document_sum
+                        SET last = coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'relay_document'), 0);
+                    """)
+        }
         return migrator
     }
 }

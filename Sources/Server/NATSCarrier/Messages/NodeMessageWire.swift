@@ -44,6 +44,7 @@ package enum NodeMessageWire {
         case wake = 2
         case attempt = 3
         case heartbeat = 4
+        case system = 5
     }
 
     private struct Writer {
@@ -81,6 +82,10 @@ package enum NodeMessageWire {
                 write(Kind.attempt.rawValue)
                 write(attempt)
             case .heartbeat: write(Kind.heartbeat.rawValue)
+            case .system(let system, let bytes):
+                write(Kind.system.rawValue)
+                write(system.rawValue)
+                write(bytes)
             }
         }
 
@@ -167,6 +172,7 @@ package enum NodeMessageWire {
             case .wake: return .wake(try device())
             case .attempt: return .attempt(try attempt())
             case .heartbeat: return .heartbeat
+            case .system: return .system(try known(try byte(), NodeSystem.init), try content())
             }
         }
 

@@ -62,6 +62,13 @@ package final class PostgresDatabase: SQLDatabase {
         return value
     }
 
+    /// Writes with one of the writers' connections.
+    package func writeBlocking<Value: Sendable>(
+        _ body: @Sendable (any SQLConnection) throws -> Value
+    ) throws -> Value {
+        try writers.writeBlocking { try body(PostgresTransaction(connection: $0)) }
+    }
+
     /// Takes an advisory lock for the session of a connection.
     package func claim(_ claim: SQLClaim) async throws -> Bool {
         try await onClaims { connection in

@@ -73,6 +73,14 @@ package final class PostgresPool: Sendable {
         }
     }
 
+    /// Makes changes as ``write(_:)``. Blocks.
+    func writeBlocking<Value: Sendable>(_ body: @Sendable (PostgresConnection) throws -> Value) throws -> Value {
+        guard let lane = leastLoaded else { throw PostgresError(code: nil, message: "the pool has no connections") }
+        lane.load.add(1, ordering: .relaxed)
+        defer { lane.load.subtract(1, ordering: .relaxed) }
+        return try lane.queue.sync { try write(on: lane, body) }
+    }
+
     private func write<Value: Sendable>(
         on lane: Lane, _ body: @Sendable (PostgresConnection) throws -> Value
     ) throws -> Value {
@@ -97,9 +105,12 @@ package final class PostgresPool: Sendable {
         }
     }
 
+    private var leastLoaded: Lane? {
+        lanes.min { $0.load.load(ordering: .relaxed) < $1.load.load(ordering: .relaxed) }
+    }
+
     private func enqueue(_ work: @escaping @Sendable (Lane) -> Void) {
-        let lane = lanes.min { $0.load.load(ordering: .relaxed) < $1.load.load(ordering: .relaxed) }
-        guard let lane else { return }
+        guard let lane = leastLoaded else { return }
         lane.load.add(1, ordering: .relaxed)
         lane.queue.async {
             work(lane)

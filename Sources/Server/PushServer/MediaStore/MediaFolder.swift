@@ -16,6 +16,10 @@ struct MediaFolder: Sendable {
 
     func place(of name: MediaName) -> String { "\(path)/\(name)" }
     func placeWhileArriving(_ name: MediaName) -> String { "\(path)/\(name)\(Self.arrivingEnding)" }
+    /// The place of a copy that arrives; several requests for one file have places of their own.
+    func placeForCopy(_ name: MediaName) -> String {
+        "\(path)/\(name).\(String(UInt64.random(in: .min ... .max), radix: 36))\(Self.arrivingEnding)"
+    }
     private func placeOfRecord(_ name: MediaName) -> String { "\(path)/\(name)\(Self.recordEnding)" }
 
     // MARK: One file

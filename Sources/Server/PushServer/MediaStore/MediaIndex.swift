@@ -86,6 +86,12 @@ struct MediaIndex: Sendable {
         files[name].flatMap { $0.expires > now ? $0 : nil }
     }
 
+    /// The file with a name, also where it has expired.
+    func entry(_ name: MediaName) -> MediaFile? { files[name] }
+
+    /// The names of all files.
+    var allNames: [MediaName] { Array(files.keys) }
+
     /// The team's file with those bytes, unless it has expired.
     func file(digest: String, team: TeamID?, at now: Timestamp) -> MediaFile? {
         names[Content(digest, team)].flatMap { file($0, at: now) }
@@ -102,6 +108,13 @@ struct MediaIndex: Sendable {
             $0.kept += file.bytes
             $0.count += 1
         }
+    }
+
+    /// Makes a file live longer in memory; its record follows with the sweep.
+    mutating func extend(_ name: MediaName, to expires: Timestamp) {
+        guard var file = files[name], file.expires < expires else { return }
+        file.expires = expires
+        insert(file)
     }
 
     /// Removes a file; returns it if it existed.

@@ -34,12 +34,16 @@ package final class MediaStore: Sendable {
 
     let folder: MediaFolder
     private let settings: Settings
+    /// The other servers with the same files; `nil` for a server that is alone.
+    let shared: SharedMedia?
+    /// The number of the last deletion that is known, by any server.
+    private let lastRemoval = Mutex<Int64>(0)
     private let clock: @Sendable () -> Timestamp
     private let makeName: @Sendable () -> MediaName
-    private let index: Mutex<MediaIndex>
+    let index: Mutex<MediaIndex>
     private let arriving = Mutex(Arriving())
     /// Held by whoever changes files and index together; readers need only the index.
-    private let change = Mutex<Void>(())
+    let change = Mutex<Void>(())
     private let metrics = MediaMetrics()
 
     /// The files that arrive now.
@@ -52,11 +56,12 @@ package final class MediaStore: Sendable {
     ///
     /// - Parameters:
     ///   - folder: The folder's path; it must contain nothing else.
+    ///   - shared: The other servers with the same files; `nil` for a server that is alone.
     ///   - clock: The present time.
     ///   - makeName: A source of unguessable names.
     /// - Throws: The system's error about the folder.
     package init(
-        folder: String, settings: Settings, clock: @escaping @Sendable () -> Timestamp,
+        folder: String, settings: Settings, shared: SharedMedia? = nil, clock: @escaping @Sendable () -> Timestamp,
         makeName: @escaping @Sendable () -> MediaName = {
             var generator = SystemRandomNumberGenerator()
             return MediaName(using: &generator)
@@ -64,6 +69,7 @@ package final class MediaStore: Sendable {
     ) throws {
         self.folder = try MediaFolder(folder)
         self.settings = settings
+        self.shared = shared
         self.clock = clock
         self.makeName = makeName
         var found = MediaIndex(
@@ -71,6 +77,8 @@ package final class MediaStore: Sendable {
         for file in try self.folder.load() { found.insert(file) }
         metrics.holds(found)
         index = Mutex(found)
+        shared?.copies.serve { [weak self] in try self?.openKept($0) }
+        try adopt()
     }
 
     var now: Timestamp { clock() }
@@ -135,20 +143,34 @@ package final class MediaStore: Sendable {
                 known.expires = max(known.expires, expires)
                 try folder.write(known)
                 index.withLock { $0.insert(known) }
+                if let shared { _ = try shared.register.add(known, settings) }
                 return TakenMedia(file: known, isNew: false)
             }
             let file = MediaFile(
                 name: name, format: verdict.format, bytes: verdict.bytes, digest: verdict.digest, team: team,
                 made: now, expires: expires)
-            do { try folder.keep(file, from: arrived) } catch {
-                folder.remove(name)
+            try insert(file, from: arrived)
+            guard let shared else { return TakenMedia(file: file, isNew: true) }
+            do {
+                // Another server may have the same bytes of the team.
+                let kept = try shared.register.add(file, settings)
+                if kept.name != name { remove([name]) }
+                return TakenMedia(file: kept, isNew: kept.name == name)
+            } catch {
+                remove([name])
                 throw error
             }
-            index.withLock {
-                $0.insert(file)
-                metrics.holds($0)
-            }
-            return TakenMedia(file: file, isNew: true)
+        }
+    }
+
+    func insert(_ file: MediaFile, from arrived: String) throws {
+        do { try folder.keep(file, from: arrived) } catch {
+            folder.remove(file.name)
+            throw error
+        }
+        index.withLock {
+            $0.insert(file)
+            metrics.holds($0)
         }
     }
 
@@ -156,9 +178,15 @@ package final class MediaStore: Sendable {
 
     /// Opens the file of a URL's last component, `NAME.ENDING`; `nil` where there is none, or it has expired.
     package func open(_ addressName: String) throws -> OpenMedia? {
-        guard let (name, format) = MediaName.read(inAddress: addressName),
-            let file = index.withLock({ $0.file(name, at: now) }), file.format == format
-        else { return nil }
+        guard let (name, format) = MediaName.read(inAddress: addressName) else { return nil }
+        if let shared { try fetch(name, shared) }
+        guard let media = try openKept(name), media.file.format == format else { return nil }
+        return media
+    }
+
+    /// Opens a file that this server has.
+    private func openKept(_ name: MediaName) throws -> OpenMedia? {
+        guard let file = index.withLock({ $0.file(name, at: now) }) else { return nil }
         let descriptor = Foundation.open(folder.place(of: name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         // The file was deleted since the index was read.
         if descriptor < 0, errno == ENOENT { return nil }
@@ -166,15 +194,21 @@ package final class MediaStore: Sendable {
     }
 
     /// The files in the order of their names, at most `limit`, after a name; a team's, or all (`nil`).
-    package func list(team: TeamID?, after: MediaName?, limit: Int) -> [MediaFile] {
-        index.withLock { $0.list(team: team, after: after, limit: max(0, limit), at: now) }
+    package func list(team: TeamID?, after: MediaName?, limit: Int) throws -> [MediaFile] {
+        if let shared { return try shared.register.list(team: team, after: after, limit: max(0, limit), at: now) }
+        return index.withLock { $0.list(team: team, after: after, limit: max(0, limit), at: now) }
     }
 
     /// Deletes a file; another team's file than the caller's (`nil`: any) is treated as missing.
     ///
     /// - Returns: The file; `nil` when there is none with that name.
-    package func delete(_ name: MediaName, team: TeamID?) -> MediaFile? {
-        change.withLock { _ in
+    package func delete(_ name: MediaName, team: TeamID?) throws -> MediaFile? {
+        try change.withLock { _ in
+            if let shared {
+                let file = try shared.register.remove(name, team: team)
+                if file != nil { remove([name]) }
+                return file
+            }
             guard let file = index.withLock({ $0.file(name, at: now) }), team == nil || file.team == team else {
                 return nil
             }
@@ -184,11 +218,29 @@ package final class MediaStore: Sendable {
     }
 
     /// Deletes expired files; to be called now and then.
-    package func sweep() {
-        change.withLock { _ in remove(index.withLock { $0.expired(at: now) }) }
+    package func sweep() throws {
+        try change.withLock { _ in
+            let expired = index.withLock { $0.expired(at: now) }
+            guard let shared else { return remove(expired) }
+            // Another server may have made a file live longer.
+            let expiries = try shared.register.expiries(of: expired)
+            for name in expired {
+                if let expires = expiries[name], expires > now, var file = index.withLock({ $0.entry(name) }) {
+                    file.expires = expires
+                    try folder.write(file)
+                    index.withLock { $0.insert(file) }
+                } else {
+                    remove([name])
+                }
+            }
+            let last = lastRemoval.withLock { $0 }
+            let removed = try shared.register.sweep(after: last, at: now)
+            remove(removed.names)
+            lastRemoval.withLock { $0 = removed.last }
+        }
     }
 
-    private func remove(_ names: [MediaName]) {
+    func remove(_ names: [MediaName]) {
         for name in names {
             index.withLock { _ = $0.remove(name) }
             folder.remove(name)

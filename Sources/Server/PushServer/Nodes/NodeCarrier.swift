@@ -11,6 +11,16 @@ package enum NodeMessage: Hashable, Sendable {
     case attempt(NodeAttempt)
     /// Something that concerns all nodes was added to the store: the node reads it at once, not with its next heartbeat.
     case heartbeat
+    /// A message of another system, in its own encoding.
+    case system(NodeSystem, [UInt8])
+}
+
+/// A system that sends messages of its own to other nodes.
+package enum NodeSystem: UInt8, Sendable, CaseIterable {
+    /// Device relay.
+    case relay = 1
+    /// The files of notifications.
+    case media = 2
 }
 
 /// A notification that is delivered once or never, for a device of another node.

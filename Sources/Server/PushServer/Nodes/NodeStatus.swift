@@ -8,4 +8,6 @@ final class NodeStatus: Sendable {
     let isCutOff = Atomic(false)
     /// The nodes that are alive.
     let count = Atomic(1)
+    /// The systems that other nodes send messages to.
+    let listeners = Mutex<[NodeSystem: any NodeListener]>([:])
 }

@@ -35,6 +35,9 @@ struct OtherNodes {
     /// The nodes that run, this one among them.
     var alive: Set<UInt16> { Set(nodes.filter(\.value.isAlive).keys) }
 
+    /// The nodes that have run and do not.
+    var dead: Set<UInt16> { Set(nodes.filter { !$0.value.isAlive }.keys) }
+
     /// Whether a node runs. A node that has a session and is not known yet has just started.
     func isAlive(_ node: UInt16) -> Bool { nodes[node]?.isAlive ?? true }
 
@@ -50,9 +53,11 @@ struct OtherNodes {
 
     /// Records the state of the nodes, as the store had it after ``asking``.
     ///
-    /// - Returns: `hasGap`, whether sessions may lack messages: a node's run has ended, this node was silent, or the others
+    /// - Returns: `ended`, the nodes of which a run has ended; `hasGap`, whether sessions may lack messages: a node's run has ended, this node was silent, or the others
     ///   do not know it yet; and `hasMessages`, whether messages of apps have arrived.
-    mutating func receive(_ heartbeat: NodeHeartbeat, at now: NIODeadline) -> (hasGap: Bool, hasMessages: Bool) {
+    mutating func receive(_ heartbeat: NodeHeartbeat, at now: NIODeadline) -> (
+        ended: Set<UInt16>, hasGap: Bool, hasMessages: Bool
+    ) {
         // Others see the node's row when the store has committed it: the time counts from the question before.
         let wasSilent = now - (lastAsked ?? now) > Self.silence
         lastAsked = asking ?? now
@@ -60,13 +65,13 @@ struct OtherNodes {
         let begin = wasSilent ? now : firstAnswered ?? now
         firstAnswered = begin
         let isNew = now - begin < Self.silence
-        let hasEnded = nodes.contains { node, state in
+        let ended = nodes.filter { node, state in
             state.isAlive && (heartbeat.nodes[node]?.isAlive != true || heartbeat.nodes[node]?.run != state.run)
         }
         nodes = heartbeat.nodes
         sequence = heartbeat.sequence
         defer { lastMessage = heartbeat.lastMessage }
-        return (hasEnded || wasSilent || isNew, heartbeat.lastMessage > lastMessage ?? .max)
+        return (Set(ended.keys), !ended.isEmpty || wasSilent || isNew, heartbeat.lastMessage > lastMessage ?? .max)
     }
 
     /// Lets the next heartbeat count every run as another one.

@@ -92,6 +92,9 @@ package protocol SQLDatabase: Sendable {
         committed: @escaping @Sendable (Value) -> Void
     ) async throws -> Value
 
+    /// Makes changes as ``write(_:committed:)``. Blocks.
+    func writeBlocking<Value: Sendable>(_ body: @Sendable (any SQLConnection) throws -> Value) throws -> Value
+
     /// Takes the right to do some work that one server at a time does. It ends with the process, or without notice where the server
     /// loses the database or stands still.
     ///

@@ -185,6 +185,16 @@ extension MailboxService {
 
     /// Receives messages of another node.
     nonisolated func receive(_ messages: [NodeMessage]) {
+        var rest: [NodeMessage] = []
+        for message in messages {
+            if case .system(let system, let bytes) = message {
+                nodeStatus.listeners.withLock { $0[system] }?.receive(bytes)
+            } else {
+                rest.append(message)
+            }
+        }
+        guard !rest.isEmpty else { return }
+        let messages = rest
         loop.execute { self.assumeIsolated { service in for message in messages { service.receive(message) } } }
     }
 
@@ -201,6 +211,7 @@ extension MailboxService {
         case .wake(let device): wake(device)
         case .attempt(let attempt): receive(attempt)
         case .heartbeat: sendHeartbeat()
+        case .system: break
         }
     }
 
@@ -274,7 +285,7 @@ extension MailboxService {
             others.forgetRuns()
             retries.messages.heartbeats.log(error, to: logger)
         case .success(let heartbeat):
-            let (hasGap, hasMessages) = others.receive(heartbeat, at: .now())
+            let (ended, hasGap, hasMessages) = others.receive(heartbeat, at: .now())
             others.asking = nil
             nodeStatus.isCutOff.store(false, ordering: .relaxed)
             nodeStatus.hasDuties.store(others.isFirst(nodes?.store.node ?? 0), ordering: .relaxed)
@@ -286,6 +297,9 @@ extension MailboxService {
             for device in heartbeat.missed { wake(device) }
             // A node that ended may have queued notifications that it did not announce, and nobody announces any to a node
             // that is taken for dead.
+            for listener in nodeStatus.listeners.withLock({ $0 }).values {
+                listener.receive(RunningNodes(alive: others.alive, dead: others.dead, ended: ended, hasGap: hasGap))
+            }
             if hasGap { checkSessions(ArraySlice(connections.sessions.keys)) }
             writeMissed()
         }
@@ -339,7 +353,7 @@ extension NodeMessage {
     fileprivate var device: DeviceID? {
         switch self {
         case .deliver(_, let device, _, _), .wake(let device): device
-        case .attempt, .heartbeat: nil
+        case .attempt, .heartbeat, .system: nil
         }
     }
 }

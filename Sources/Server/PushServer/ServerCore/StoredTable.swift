@@ -21,7 +21,7 @@ package enum StoredValue: Hashable, Sendable {
 
 /// A table of a server's database whose rows move to another database as they are. The other tables are made from these.
 package struct StoredTable: Hashable, Sendable {
-    /// The table's name; those of the hubs with the name of their schema, under which a file of theirs is attached.
+    /// The table's name; those of the hubs and the relay with the name of their schema, under which a file of theirs is attached.
     package var name: String
     /// The columns, which are the same in every database.
     package var columns: [String]
@@ -35,7 +35,7 @@ package struct StoredTable: Hashable, Sendable {
     }
 
     /// All tables, in an order in which each row is there before another refers to it.
-    package static let all = ofServer + ofHubs
+    package static let all = ofServer + ofHubs + ofRelay
 
     private static let ofServer = [
         StoredTable("app", "id topic team mailbox_limit overflow created_at removed_at name push_enabled", owner: "id"),
@@ -154,10 +154,19 @@ package struct StoredTable: Hashable, Sendable {
         StoredTable("hub.hub_event", "number hub kind data at", owner: "number"),
     ]
 
+    private static let ofRelay = [
+        StoredTable("relay.relay_device", "device account described wake seen_at"),
+        StoredTable("relay.relay_letter", "number device account sender id deadline body", owner: "number"),
+        StoredTable("relay.relay_letter_sum", "device count bytes"),
+        StoredTable("relay.relay_document", "number account key revision body removed_at", owner: "number"),
+        StoredTable("relay.relay_document_sum", "account count bytes removed seen_at last"),
+    ]
+
     /// The tables whose first column is numbered by the database, never twice.
     package static let numbered: Set<String> = [
         "app", "topic", "ended_registration", "app_message", "audit", "hub.hub", "hub.push_credential",
         "hub.installation", "hub.send", "hub.send_wave", "hub.send_part", "hub.send_fault", "hub.hub_event",
+        "relay.relay_letter", "relay.relay_document",
     ]
 
     /// Whether other rows are deleted with a row. Its ``owner`` is its key.

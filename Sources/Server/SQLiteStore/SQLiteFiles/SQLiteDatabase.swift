@@ -76,6 +76,21 @@ package struct SQLiteDatabase: SQLDatabase {
         }
     }
 
+    /// Writes with the pool's writer.
+    package func writeBlocking<Value: Sendable>(
+        _ body: @Sendable (any SQLConnection) throws -> Value
+    ) throws -> Value {
+        try pool.writeWithoutTransaction { database in
+            var result: Value?
+            try database.inTransaction(.immediate) {
+                result = try body(SQLiteConnection(database: database))
+                return .commit
+            }
+            guard let result else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+            return result
+        }
+    }
+
     /// The only server does all work.
     package func claim(_ claim: SQLClaim) async -> Bool { true }
     /// Does nothing.

@@ -15,14 +15,18 @@ package struct SQLiteTables: TableStore {
         /// - Parameters:
         ///   - server: The path of the server's database.
         ///   - hubs: The path of the hubs' database.
-        package init(server: String, hubs: String) throws {
+        ///   - relay: The path of the relay's database.
+        package init(server: String, hubs: String, relay: String) throws {
             var configuration = Configuration()
             configuration.busyMode = .timeout(10)
-            configuration.prepareDatabase { try $0.execute(sql: "ATTACH DATABASE ? AS hub", arguments: [hubs]) }
+            configuration.prepareDatabase { database in
+                try database.execute(
+                    sql: "ATTACH DATABASE ? AS hub; ATTACH DATABASE ? AS relay", arguments: [hubs, relay])
+            }
             queue = try DatabaseQueue(path: server, configuration: configuration)
         }
 
-        /// Runs a closure in one transaction of both files. A crash at its end may leave the changes of one of them.
+        /// Runs a closure in one transaction of all files. A crash at its end may leave the changes of some of them.
         ///
         /// - Throws: The error of the closure, and nothing has changed.
         package func withTransaction<Value>(_ body: (SQLiteTables) throws -> Value) throws -> Value {
@@ -48,9 +52,9 @@ package struct SQLiteTables: TableStore {
         package func close() throws { try queue.close() }
     }
 
-    /// Looks at four tables.
+    /// Looks at five tables.
     package func isNew() throws -> Bool {
-        try ["app", "device", "message", "hub.hub"].allSatisfy { table in
+        try ["app", "device", "message", "hub.hub", "relay.relay_device"].allSatisfy { table in
             try Int.fetchOne(database, sql: "SELECT 1 FROM \(table) LIMIT 1") == nil
         }
     }

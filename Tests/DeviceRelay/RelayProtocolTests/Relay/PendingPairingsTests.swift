@@ -35,8 +35,8 @@ import Testing
         var most: Int {
             switch self {
             case .oneDevice: 1
-            case .oneNetwork: PendingPairings.share
-            case .thirtyNetworks, .devicesOfUnknownNetworks: PendingPairings.limit
+            case .oneNetwork: PairingLimits.share
+            case .thirtyNetworks, .devicesOfUnknownNetworks: PairingLimits.count
             }
         }
     }
@@ -70,14 +70,14 @@ import Testing
 
     @Test func `the device that gives way is the oldest of its network, and is told`() {
         var pairings = PendingPairings()
-        for number in 0..<PendingPairings.share {
+        for number in 0..<PairingLimits.share {
             #expect(pairings.add(Self.session("\(number)"), at: Self.place(number), from: "n", now: 0).isEmpty)
         }
         let directives = pairings.add(Self.session("a"), at: [2], from: "n", now: 1)
         guard case .send(.refused, Self.session("0"))? = directives.first else {
             return #expect(Bool(false), "the oldest is not told")
         }
-        #expect(directives.count == 1 && pairings.count == PendingPairings.share)
+        #expect(directives.count == 1 && pairings.count == PairingLimits.share)
     }
 
     @Test func `a device waits for ten minutes, and at one place`() {
@@ -86,7 +86,7 @@ import Testing
         _ = pairings.add(Self.session("a"), at: [3], from: nil, now: 1)
         #expect(pairings.count == 1)
         #expect(pairings.add(Self.session("b"), at: [2], from: nil, now: 2).isEmpty)
-        #expect(pairings.add(Self.session("c"), at: [3], from: nil, now: 1 + PendingPairings.lifetime).isEmpty)
+        #expect(pairings.add(Self.session("c"), at: [3], from: nil, now: 1 + PairingLimits.lifetime).isEmpty)
     }
 
     @Test func `the end of an older session leaves the newer one waiting`() {

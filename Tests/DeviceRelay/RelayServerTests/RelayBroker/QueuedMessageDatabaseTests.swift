@@ -1,26 +1,24 @@
+import AldabaTestSupport
 import Foundation
 import GRDB
 import Logging
+import PostgresTestSupport
 import PushCore
 import RelayProtocol
 import Testing
 
 @testable import RelayServer
 
-@Suite struct QueuedMessageDatabaseTests {
-    private let folder: URL
+@Suite(PostgresServer.Shared(), EachRelayDatabase()) struct QueuedMessageDatabaseTests {
+    private let folder: TemporaryFolder
     private let store: RelayDatabase
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("relay-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        store = try RelayDatabase(path: folder.path + "/relay.sqlite", logger: Logger(label: "test"))
+        folder = try TemporaryFolder()
+        store = try RelayDatabases.open(in: folder)
     }
 
-    private func end() throws {
-        try store.close()
-        try FileManager.default.removeItem(at: folder)
-    }
+    private func end() throws { try store.close() }
 
     static func queuedMessage(
         for device: String = "2", from sender: String = "1", id: UUID = UUID(), deadline: Int64 = 100, size: Int = 3
@@ -127,37 +125,18 @@ import Testing
         #expect(one.ended.map(\.key) == [early.key] && one.next == 70)
         let other = await expire(at: 99)
         #expect(other.ended.map(\.key) == [late.key] && other.next == nil)
-        let sums = try await store.queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM relay_letter_sum") }
+        let sums = try await store.database.read {
+            try $0.row("SELECT count(*) AS count FROM relay_letter_sum")?["count"] as Int?
+        }
         #expect(sums == 0)
         try end()
-    }
-
-    @Test("What is kept is there in the next run, and later queued messages come after it")
-    func runs() async throws {
-        let one = Self.queuedMessage()
-        _ = await keep(one)
-        try store.close()
-        let path = folder.path + "/relay.sqlite"
-        let again = try RelayDatabase(path: path, logger: Logger(label: "test"))
-        let two = Self.queuedMessage()
-        let kept = await withCheckedContinuation { told in again.keep(two) { told.resume(returning: $0) } }
-        #expect(kept == .kept)
-        let all = await withCheckedContinuation { told in
-            again.read(for: "2", of: [7], after: 0, count: 9, bytes: 99, at: Timestamp(rawValue: 0)) {
-                queuedMessages, _ in
-                told.resume(returning: queuedMessages)
-            }
-        }
-        #expect(all?.map(\.key) == [one.key, two.key])
-        try again.close()
-        try FileManager.default.removeItem(at: folder)
     }
 
     @Test("A store that does not know says so, of what it was to keep, read and remove")
     func failing() async throws {
         let one = Self.queuedMessage()
         _ = await keep(one)
-        try await store.queue.write { try $0.execute(sql: "ALTER TABLE relay_letter RENAME TO away") }
+        try await store.database.write { try $0.run("ALTER TABLE relay_letter RENAME TO away") }
         guard case .failed = await keep(Self.queuedMessage()) else {
             Issue.record("it was kept")
             return
@@ -172,6 +151,32 @@ import Testing
         #expect(read == nil)
         try end()
     }
+}
+
+/// Queued messages in a file.
+@Suite struct QueuedMessageFileTests {
+    @Test("What is kept is there in the next run, and later queued messages come after it")
+    func runs() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path("relay.sqlite")
+        let store = try RelayDatabase(path: path, logger: Logger(label: "test"))
+        let one = QueuedMessageDatabaseTests.queuedMessage()
+        let first = await withCheckedContinuation { told in store.keep(one) { told.resume(returning: $0) } }
+        #expect(first == .kept)
+        try store.close()
+        let again = try RelayDatabase(path: path, logger: Logger(label: "test"))
+        let two = QueuedMessageDatabaseTests.queuedMessage()
+        let kept = await withCheckedContinuation { told in again.keep(two) { told.resume(returning: $0) } }
+        #expect(kept == .kept)
+        let all = await withCheckedContinuation { told in
+            again.read(for: "2", of: [7], after: 0, count: 9, bytes: 99, at: Timestamp(rawValue: 0)) {
+                queuedMessages, _ in
+                told.resume(returning: queuedMessages)
+            }
+        }
+        #expect(all?.map(\.key) == [one.key, two.key])
+        try again.close()
+    }
 
     @Test(
         "No question of the store looks through what it does not want",
@@ -181,7 +186,9 @@ import Testing
             "SELECT count, bytes FROM relay_letter_sum WHERE device = ?",
         ])
     func plans(question: String) throws {
-        let plan = try store.queue.read { database in
+        let folder = try TemporaryFolder()
+        let store = try RelayDatabase(path: folder.path("relay.sqlite"), logger: Logger(label: "test"))
+        let plan = try store.file.read { database in
             try Row.fetchAll(
                 database,
                 sql: "EXPLAIN QUERY PLAN "
@@ -189,6 +196,6 @@ import Testing
             ).map { $0["detail"] as String }
         }
         #expect(plan.allSatisfy { $0.hasPrefix("SEARCH") }, "\(plan)")
-        try end()
+        try store.close()
     }
 }

@@ -23,7 +23,7 @@ import Testing
         try await PowerCuts.each(of: changes, seed: 15) { left, made in
             looked += 1
             let store = try RelayDatabase(path: left.path("relay.sqlite"), logger: Logger(label: "test"))
-            let damage = try await store.queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
+            let damage = try await store.file.read { try String.fetchAll($0, sql: "PRAGMA integrity_check") }
             #expect(damage == ["ok"], "after \(made) changes")
             try await said.check(store, after: made)
             try store.close()
@@ -45,7 +45,7 @@ private struct Said {
     var documents: [[UInt8]: [(document: RelaySealedDocument, step: Step)]] = [:]
 
     func check(_ store: RelayDatabase, after made: Int) async throws {
-        let kept: [Row] = try store.queue.read { database in
+        let kept: [Row] = try store.file.read { database in
             try Row.fetchAll(database, sql: "SELECT sender, id FROM relay_letter")
         }
         let there = kept.map { "\($0["sender"] as String) \(($0["id"] as Data).base64EncodedString())" }
@@ -77,7 +77,7 @@ private struct Said {
 
     /// The account's sum is that of its documents.
     private func checkSum(_ store: RelayDatabase, _ made: Int) throws {
-        let (counted, sum): (Row?, Row?) = try store.queue.read { database in
+        let (counted, sum): (Row?, Row?) = try store.file.read { database in
             (
                 try Row.fetchOne(
                     database,
@@ -107,7 +107,7 @@ private struct RelayWorkload {
     static func run(path: String, position: @escaping @Sendable () -> Int) async throws -> Said {
         let store = try RelayDatabase(path: path, logger: Logger(label: "test"))
         // The log is copied into the database several times on the way.
-        try await store.queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 30") }
+        try await store.file.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 30") }
         var work = RelayWorkload(store: store, position: position)
         for round in 0..<rounds { try await work.round(round) }
         try store.close()

@@ -66,6 +66,9 @@ import Testing
                         """,
                     arguments: [Data([7]), Data(repeating: 1, count: 32), Data([8, 9]), Data([7])])
             }
+            if try Self.number(of: migration) >= 5 {
+                try database.execute(sql: "UPDATE relay_document_sum SET last = 1")
+            }
         }
         try old.close()
         let store = try RelayDatabase(path: path, logger: Logger(label: "test"))

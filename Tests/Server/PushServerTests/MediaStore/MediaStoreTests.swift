@@ -49,10 +49,10 @@ func `a file that comes in pieces is kept whole, for its owner's eyes`(piece: In
     #expect(try world.store.open(file.addressName) != nil)
     world.clock.advance(milliseconds: 1)
     #expect(try world.store.open(file.addressName) == nil)
-    #expect(world.store.list(team: nil, after: nil, limit: 10).isEmpty)
-    #expect(world.store.delete(file.name, team: nil) == nil)
+    #expect(try world.store.list(team: nil, after: nil, limit: 10).isEmpty)
+    #expect(try world.store.delete(file.name, team: nil) == nil)
     world.clock.advance(milliseconds: 3_600_000)
-    world.store.sweep()
+    try world.store.sweep()
     #expect(try world.entries.isEmpty)
     #expect(try world.upload(Sample.png(60)).isNew)
 }
@@ -72,7 +72,7 @@ func `a file that comes in pieces is kept whole, for its owner's eyes`(piece: In
     let world = try MediaWorld(folder: folder)
     #expect(try world.entries == ["\(file.name)", "\(file.name).json"])
     #expect(try world.read(file) == Sample.png(60))
-    #expect(world.store.list(team: team, after: nil, limit: 10) == [file])
+    #expect(try world.store.list(team: team, after: nil, limit: 10) == [file])
     #expect(try !world.upload(Sample.png(60)).isNew)
 }
 
@@ -124,7 +124,7 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
     #expect(throws: MediaRejection.quota(200)) { try world.store.begin(team: team, announced: 41) }
     #expect(try world.upload(Sample.png(40, 3)).isNew)
     #expect(throws: MediaRejection.quota(200)) { try world.upload(Sample.png(17, 4)) }
-    #expect(world.store.delete(first.name, team: team) == first)
+    #expect(try world.store.delete(first.name, team: team) == first)
     #expect(try world.upload(Sample.png(100, 5)).isNew)
     #expect(try arriving.finish().isNew)
 }
@@ -180,8 +180,8 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
     // The other half is the others'.
     #expect(try world.upload(Sample.png(100), team: otherTeam).isNew)
     #expect(try arriving.finish().isNew)
-    let mine = try #require(world.store.list(team: team, after: nil, limit: 1).first)
-    _ = world.store.delete(mine.name, team: team)
+    let mine = try #require(try world.store.list(team: team, after: nil, limit: 1).first)
+    _ = try world.store.delete(mine.name, team: team)
     #expect(try world.upload(Sample.png(Int(mine.bytes), 3)).isNew)
 }
 
@@ -196,7 +196,7 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
     let again = try MediaWorld(folder: world.folder, count: 4)
     #expect(throws: MediaRejection.teamCount(2)) { try again.upload(Sample.png(20, 9)) }
     for filling in 0..<2 as Range<UInt8> { try again.upload(Sample.png(20, filling), team: otherTeam) }
-    #expect(again.store.list(team: nil, after: nil, limit: 10).count == 4)
+    #expect(try again.store.list(team: nil, after: nil, limit: 10).count == 4)
 }
 
 @Test func `where teams are not asked for, all may be filled`() throws {
@@ -216,27 +216,27 @@ func `a file of exactly the most that Apple allows is taken`(mebibytes: Int64, f
     let world = try MediaWorld()
     let mine = try world.upload(Sample.png(20)).file
     let theirs = try world.upload(Sample.png(20), team: otherTeam).file
-    #expect(world.store.list(team: team, after: nil, limit: 10) == [mine])
-    #expect(world.store.list(team: nil, after: nil, limit: 10).count == 2)
-    #expect(world.store.delete(theirs.name, team: team) == nil)
-    #expect(world.store.delete(mine.name, team: team) == mine)
-    #expect(world.store.list(team: nil, after: nil, limit: 10) == [theirs])
+    #expect(try world.store.list(team: team, after: nil, limit: 10) == [mine])
+    #expect(try world.store.list(team: nil, after: nil, limit: 10).count == 2)
+    #expect(try world.store.delete(theirs.name, team: team) == nil)
+    #expect(try world.store.delete(mine.name, team: team) == mine)
+    #expect(try world.store.list(team: nil, after: nil, limit: 10) == [theirs])
     #expect(try world.entries.count == 2)
 }
 
 @Test func `the list comes in pages`() throws {
     let world = try MediaWorld()
     let names = try (0..<5).map { try world.upload(Sample.png(20, UInt8($0))).file.name }.sorted()
-    let first = world.store.list(team: team, after: nil, limit: 3).map(\.name)
+    let first = try world.store.list(team: team, after: nil, limit: 3).map(\.name)
     #expect(first == Array(names.prefix(3)))
-    #expect(world.store.list(team: team, after: first.last, limit: 3).map(\.name) == Array(names.suffix(2)))
+    #expect(try world.store.list(team: team, after: first.last, limit: 3).map(\.name) == Array(names.suffix(2)))
 }
 
 @Test func `a file can be read to its end while it is deleted`() throws {
     let world = try MediaWorld()
     let file = try world.upload(Sample.png(20)).file
     let open = try #require(try world.store.open(file.addressName))
-    _ = world.store.delete(file.name, team: team)
+    _ = try world.store.delete(file.name, team: team)
     var bytes = [UInt8](repeating: 0, count: 20)
     #expect(try bytes.withUnsafeMutableBytes { try open.read(into: $0, at: 0) } == 20)
     #expect(throws: (any Error).self) { try bytes.withUnsafeMutableBytes { try open.read(into: $0, at: 20) } }

@@ -1,0 +1,361 @@
+import Metrics
+import PushCore
+import PushServer
+import RelayProtocol
+
+/// The other servers with the same database, as a relay sees them.
+package struct RelaySharing: Sendable {
+    /// The number of this server.
+    var node: UInt16
+    var messenger: any NodeMessenger
+    var database: RelayDatabase
+
+    /// Creates an instance from its properties.
+    package init(node: UInt16, messenger: any NodeMessenger, database: RelayDatabase) {
+        self.node = node
+        self.messenger = messenger
+        self.database = database
+    }
+}
+
+/// The state of a broker beside the directory, where several servers use the database: a value.
+struct OtherServers {
+    /// The frames of a session whose hello is being stored.
+    struct Joining {
+        var account: RelayDirectory.AccountID
+        var frames: [@Sendable () -> Void] = []
+    }
+
+    /// An account that is being read.
+    struct Reading {
+        /// Whether it has changed since the reading began.
+        var isWantedAgain = false
+        /// The frames that wait until it is read, in order; `nil` where none has waited.
+        var frames: [@Sendable () -> Void]?
+    }
+
+    /// The maximum number of frames that wait for one session or account.
+    static let frameLimit = 1024
+
+    var alive: Set<UInt16> = []
+    /// The servers that have run and do not: their sessions in the store are over.
+    var dead: Set<UInt16> = []
+    var joining: [RelaySession: Joining] = [:]
+    /// The sessions that have named a place to be paired.
+    var pairing: Set<RelaySession> = []
+    /// The accounts of those sessions, with the highest revision that was announced meanwhile.
+    var announced: [RelayDirectory.AccountID: (sessions: Int, revision: Int64)] = [:]
+    var reading: [RelayDirectory.AccountID: Reading] = [:]
+    /// The servers that did not receive an announcement, and read everything later.
+    var behind: Set<UInt16> = []
+
+    /// The changes that were read of an account, without the sessions of servers that do not run.
+    func living(_ read: SharedAccount) -> SharedAccount {
+        var read = read
+        for place in read.changed.indices {
+            if let node = read.changed[place].session?.node, dead.contains(node) { read.changed[place].session = nil }
+        }
+        return read
+    }
+
+    mutating func begin(_ session: RelaySession, _ account: RelayDirectory.AccountID) {
+        joining[session] = Joining(account: account)
+        announced[account, default: (0, 0)].sessions += 1
+    }
+
+    /// Ends the joining of a session.
+    ///
+    /// - Returns: The highest revision of its account that was announced meanwhile.
+    mutating func end(_ session: RelaySession) -> Int64 {
+        guard let account = joining.removeValue(forKey: session)?.account, let known = announced[account] else {
+            return 0
+        }
+        announced[account] = known.sessions > 1 ? (known.sessions - 1, known.revision) : nil
+        return known.revision
+    }
+}
+
+/// Accounts that several servers have: each follows the store, and tells the others of its changes.
+extension RelayBroker: NodeListener {
+    // MARK: Joining
+
+    /// Stores a session's device, and reads its account, before the directory has its hello.
+    func join(
+        _ sender: RelaySession, _ hello: RelayHello, _ sharing: RelaySharing, at now: Timestamp,
+        then complete: @escaping @Sendable (UpstreamOutcome) -> Void
+    ) {
+        guard hello.device.weight.fits(RelayDevice.largest) else {
+            state.withLock { follow(hello.enter(&$0.directory, sender, at: now), &$0) }
+            return complete(.durable())
+        }
+        let mayBegin = state.withLock { state in
+            state.others.begin(sender, hello.account)
+            return state.directory.mayBegin(hello.account, sender, at: now.rawValue)
+        }
+        var device = hello.device
+        device.id = sender.device
+        device.presence = .online
+        let stored = StoredDevice(device: device, seen: now.rawValue, wake: hello.wake)
+        sharing.database.join(sender, at: sharing.node, stored, of: hello.account, mayBegin: mayBegin) { [weak self] in
+            self?.joined(sender, hello, $0, sharing, then: complete)
+        }
+    }
+
+    private func joined(
+        _ sender: RelaySession, _ hello: RelayHello, _ outcome: RelayJoining, _ sharing: RelaySharing,
+        then complete: @escaping @Sendable (UpstreamOutcome) -> Void
+    ) {
+        let now = clock()
+        let isThere = state.withLock { state in
+            guard let connection = state.connections[sender] else { return false }
+            switch outcome {
+            case .joined(let read, _):
+                state.directory.begin(hello.account)
+                var others = state.others.living(read)
+                // The device itself is entered by its hello.
+                others.changed.removeAll { $0.stored.device.id == sender.device }
+                follow(state.directory.synchronize(hello.account, with: others, at: now.rawValue).directives, &state)
+                follow(hello.enter(&state.directory, sender, at: now), &state)
+            case .refused(let why): send(.refused(why), to: sender, connection)
+            case .superseded, .failed: break
+            }
+            return true
+        }
+        if case .joined(let read, var changed) = outcome {
+            changed[hello.account] = read.revision
+            announce(changed)
+            if isThere {
+                beginQueuedMessages(sender)
+                documentStore?.seen(hello.account, at: now)
+            } else {
+                leave(sender, hello.account, at: now)
+            }
+        }
+        if case .failed(let why) = outcome {
+            deviceFailure.log(RelayStoreError(description: why), to: logger)
+            complete(.failed)
+        } else {
+            complete(.durable())
+        }
+        synchronize(hello.account, upTo: runFrames(of: sender))
+    }
+
+    /// Processes the frames that a session sent while its hello was stored, and ends the joining.
+    ///
+    /// - Returns: The highest revision of the account that was announced meanwhile.
+    private func runFrames(of session: RelaySession) -> Int64 {
+        while true {
+            let (frames, announced) = state.withLock { state -> ([@Sendable () -> Void], Int64) in
+                let frames = state.others.joining[session]?.frames ?? []
+                guard !frames.isEmpty else { return ([], state.others.end(session)) }
+                state.others.joining[session]?.frames = []
+                return (frames, 0)
+            }
+            guard !frames.isEmpty else { return announced }
+            for frame in frames { frame() }
+        }
+    }
+
+    /// Records that a session is over, where it has been stored. It is tried again until the store has it.
+    func leave(_ session: RelaySession, _ account: RelayDirectory.AccountID?, at now: Timestamp) {
+        guard let sharing else { return }
+        sharing.database.leave(session, of: account, at: now) { [weak self] changed in
+            guard let self else { return }
+            if let changed { return announce(changed) }
+            schedule(Self.queuedMessagePause) { [weak self] in self?.leave(session, account, at: now) }
+        }
+    }
+
+    /// Deletes a device, unless it has been there since. It is tried again until the store has done it.
+    func remove(_ device: String, at now: Timestamp) {
+        sharing?.database.remove(device, unlessSeenAfter: now) { [weak self] changed in
+            guard let self else { return }
+            if let changed { return announce(changed) }
+            schedule(Self.queuedMessagePause) { [weak self] in self?.remove(device, at: now) }
+        }
+    }
+
+    // MARK: Changes
+
+    /// Tells the other servers that accounts have changed.
+    func announce(_ changed: [RelayDirectory.AccountID: Int64]) {
+        for (account, revision) in changed {
+            tellAll(.changed(account: account, revision: revision))
+            synchronize(account, upTo: revision)
+        }
+    }
+
+    /// Sends a message to all other servers. One that does not receive it reads everything later.
+    func tellAll(_ message: RelayNodeMessage) {
+        guard let sharing else { return }
+        for node in state.withLock({ $0.others.alive }) where node != sharing.node {
+            send(message, to: node) { [weak self] in self?.note($0, of: node) }
+        }
+    }
+
+    /// Sends a message to a server.
+    func send(
+        _ message: RelayNodeMessage, to node: UInt16, then complete: @escaping @Sendable (CarrierAnswer) -> Void
+    ) {
+        guard let sharing else { return complete(.noNode) }
+        do {
+            sharing.messenger.send(try message.encoded(from: sharing.node), to: node, as: .relay, then: complete)
+        } catch {
+            logger.error("A message to another server could not be written.", metadata: [LogKey.error: "\(error)"])
+            schedule(1) { complete(.noNode) }
+        }
+    }
+
+    /// Reads the changes of an account up to a revision, where they are not known.
+    ///
+    /// - Parameter frame: Run once they are read; after all that waits for the same account.
+    func synchronize(
+        _ account: RelayDirectory.AccountID, upTo revision: Int64, before frame: (@Sendable () -> Void)? = nil
+    ) {
+        guard let sharing else { return }
+        let known = state.withLock { state -> Int64? in
+            guard let known = state.directory.sharedRevision(of: account), known < revision || frame != nil else {
+                // Its joining may have read it before the change.
+                if let announced = state.others.announced[account] {
+                    state.others.announced[account]?.revision = max(announced.revision, revision)
+                }
+                return nil
+            }
+            if var reading = state.others.reading[account] {
+                reading.isWantedAgain = true
+                if let frame { reading.frames = (reading.frames ?? []) + [frame] }
+                state.others.reading[account] = reading
+                return nil
+            }
+            state.others.reading[account] = OtherServers.Reading(frames: frame.map { [$0] })
+            return known
+        }
+        if let known { read(account, after: known, sharing) }
+    }
+
+    private func read(_ account: RelayDirectory.AccountID, after revision: Int64, _ sharing: RelaySharing) {
+        sharing.database.read(account, after: revision, at: sharing.node) { [weak self] read in
+            self?.handleRead(read, of: account, sharing)
+        }
+    }
+
+    private func handleRead(_ read: SharedAccount?, of account: RelayDirectory.AccountID, _ sharing: RelaySharing) {
+        guard let read else {
+            return schedule(Self.queuedMessagePause) { [weak self] in
+                guard let self else { return }
+                self.read(account, after: state.withLock { $0.directory.sharedRevision(of: account) } ?? .max, sharing)
+            }
+        }
+        let now = clock()
+        state.withLock { state in
+            let living = state.others.living(read)
+            let (directives, hasNewDocuments) = state.directory.synchronize(account, with: living, at: now.rawValue)
+            follow(directives, &state)
+            guard hasNewDocuments else { return }
+            for session in state.directory.sessions(of: account) {
+                send(.documentsChanged, to: session, state.connections[session])
+            }
+        }
+        endReading(account, sharing)
+    }
+
+    /// Processes the frames that waited for an account, or reads it again where it has changed meanwhile.
+    private func endReading(_ account: RelayDirectory.AccountID, _ sharing: RelaySharing) {
+        enum Step { case read(after: Int64), run([@Sendable () -> Void]), end }
+        while true {
+            let step = state.withLock { state -> Step in
+                guard var reading = state.others.reading[account] else { return .end }
+                if reading.isWantedAgain, let known = state.directory.sharedRevision(of: account) {
+                    state.others.reading[account]?.isWantedAgain = false
+                    return .read(after: known)
+                }
+                let frames = reading.frames ?? []
+                reading.frames = []
+                state.others.reading[account] = frames.isEmpty ? nil : reading
+                return frames.isEmpty ? .end : .run(frames)
+            }
+            switch step {
+            case .read(let revision): return self.read(account, after: revision, sharing)
+            case .run(let frames): for frame in frames { frame() }
+            case .end: return
+            }
+        }
+    }
+
+    // MARK: Servers
+
+    /// Receives the state of the servers: the sessions of those that have ended are over.
+    package func receive(_ nodes: RunningNodes) {
+        let now = clock()
+        let (behind, hasNews) = state.withLock { state in
+            let isFirst = state.others.alive.isEmpty
+            let isBack = !isFirst && !nodes.alive.isSubset(of: state.others.alive)
+            let gone = state.others.alive.subtracting(nodes.alive).union(nodes.ended)
+            (state.others.alive, state.others.dead) = (nodes.alive, nodes.dead)
+            if !gone.isEmpty { follow(state.directory.end(nodes: gone, at: now.rawValue), &state) }
+            // Sessions of a server that was taken for dead count again.
+            if isBack { state.directory.forgetRevisions() }
+            // The others may have read sessions of this server's earlier run.
+            if isFirst { state.others.behind.formUnion(nodes.alive) }
+            defer { state.others.behind = [] }
+            return (state.others.behind.intersection(nodes.alive), nodes.hasGap || isBack || !gone.isEmpty)
+        }
+        for node in behind where node != sharing?.node {
+            send(.lost, to: node) { [weak self] in self?.note($0, of: node) }
+        }
+        if hasNews { readEverything() }
+    }
+
+    /// Remembers a server that has not received a message that it has to make up for.
+    private func note(_ answer: CarrierAnswer, of node: UInt16) {
+        if answer != .received { state.withLock { _ = $0.others.behind.insert(node) } }
+    }
+
+    /// Lets the other servers read the sessions again, once those of this server's earlier run are over.
+    func handleStart() { state.withLock { $0.others.behind.formUnion($0.others.alive) } }
+
+    /// Compares all accounts and devices with the store, some hundred at a time.
+    func readEverything() {
+        let (accounts, devices) = state.withLock { ($0.directory.accountIDs, $0.directory.deviceIDs) }
+        compare(accounts[...], devices[...])
+    }
+
+    private static let compared = 500
+
+    private func compare(_ accounts: ArraySlice<RelayDirectory.AccountID>, _ devices: ArraySlice<String>) {
+        guard let sharing, !accounts.isEmpty || !devices.isEmpty else { return }
+        let (some, few) = (Array(accounts.prefix(Self.compared)), Array(devices.prefix(Self.compared)))
+        sharing.database.readState(of: some, messagesFor: few) { [weak self] read in
+            guard let self else { return }
+            // The next heartbeat that the store answers has a gap, and begins again.
+            guard let read else { return }
+            for (account, revision) in read.states { synchronize(account, upTo: revision) }
+            for device in read.waiting { follow(queuedMessages.withLock { $0.flow.kept(for: device) }) }
+            compare(accounts.dropFirst(Self.compared), devices.dropFirst(Self.compared))
+        }
+    }
+}
+
+/// The contents of a hello.
+struct RelayHello: Sendable {
+    var account: RelayDirectory.AccountID
+    var device: RelayDevice
+    var wake: RelayWakeChannel?
+    var known: DirectoryRevision?
+
+    /// Enters it into a directory. The store has the device already.
+    func enter(_ directory: inout RelayDirectory, _ session: RelaySession, at now: Timestamp)
+        -> [RelayDirectory.Directive]
+    {
+        directory.hello(session, account: account, device, wake: wake, knows: known, at: now.rawValue)
+            .filter { directive in
+                switch directive {
+                case .keep, .forget: false
+                default: true
+                }
+            }
+    }
+}
+
+/// An error: the store did not keep what a device sent.
+struct RelayStoreError: Error, CustomStringConvertible { let description: String }
