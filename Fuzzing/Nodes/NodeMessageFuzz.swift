@@ -1,5 +1,6 @@
 import NATSCarrier
 import PushServer
+import RelayProtocol
 
 /// What a NATS server sends, and what nodes send to each other.
 ///
@@ -16,6 +17,7 @@ enum NodeMessageFuzz: FuzzTest {
                 messages.isEmpty || (try? written.flatMap(NodeMessageWire.decode)) == messages,
                 "messages are read again as they were written")
         }
+        readSystems(rest)
         var decoder = NATSFrameDecoder()
         var left = rest[...]
         do {
@@ -26,6 +28,17 @@ enum NodeMessageFuzz: FuzzTest {
             }
         } catch {
             // A refusal, as above.
+        }
+    }
+
+    /// The messages of systems, which are read again as they were written.
+    private static func readSystems(_ bytes: [UInt8]) {
+        if let message = try? RelayNodeMessage(bytes, at: 1), let written = try? message.encoded(from: 1) {
+            precondition((try? RelayNodeMessage(written, at: 1)) == message, "a message of the relay is read again")
+        }
+        if let message = FeedMessage(bytes) { precondition(FeedMessage(message.encoded) == message, "so are changes") }
+        if let message = MediaNodeMessage(bytes) {
+            precondition(MediaNodeMessage(message.encoded) == message, "so are pieces of files")
         }
     }
 

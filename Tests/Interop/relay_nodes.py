@@ -202,21 +202,8 @@ def milliseconds(seconds):
     return int((time.time() + seconds) * 1000)
 
 
-class RelayNodes(Nodes):
-    """The servers, and the devices that a test has made."""
-
-    def __init__(self, folder, name, count):
-        super().__init__(folder, name, count)
-        self.devices = []
-
-    def account(self):
-        return random.SystemRandom().randbytes(32)
-
-    def device(self, account, name, server=None, follows=False, apps=()):
-        identity = Identity(*self.servers[0].control(self.key).enrol())
-        made = RelayDevice(self, identity, account, name, follows, list(apps))
-        self.devices.append(made)
-        return made if server is None else made.connect(server)
+class RelayWorld:
+    """Devices whose sessions are read together; `servers` and `devices` belong to the subclass."""
 
     def read(self):
         for device in self.devices:
@@ -246,6 +233,23 @@ class RelayNodes(Nodes):
         while (left := deadline - time.monotonic()) > 0:
             self.read()
             self.rest(left)
+
+
+class RelayNodes(RelayWorld, Nodes):
+    """The servers, and the devices that a test has made."""
+
+    def __init__(self, folder, name, count):
+        super().__init__(folder, name, count)
+        self.devices = []
+
+    def account(self):
+        return random.SystemRandom().randbytes(32)
+
+    def device(self, account, name, server=None, follows=False, apps=()):
+        identity = Identity(*self.servers[0].control(self.key).enrol())
+        made = RelayDevice(self, identity, account, name, follows, list(apps))
+        self.devices.append(made)
+        return made if server is None else made.connect(server)
 
     def lose(self, device):
         """Ends a device's session, and waits until the others of its account are told."""

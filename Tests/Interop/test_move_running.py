@@ -19,6 +19,7 @@ from h2.exceptions import ProtocolError
 from mcs_client import Closed, Device, Identity
 from own_server import TEAM, TOPIC, OwnServer
 from postgres_server import PROGRAMS, PostgresServer
+from relay_nodes import RelayDevice, RelayWorld
 
 pytestmark = pytest.mark.skipif(PROGRAMS is None, reason="Debian's postgresql is not installed")
 
@@ -102,6 +103,32 @@ def use_hub(server, devices, number):
             "hub", "campaign", "create", "todo", "--title", title, *when, "--ca", server.ready["ca"], check=False)
 
 
+class OneServer(RelayWorld):
+    """The relay's devices at one server."""
+
+    def __init__(self, server):
+        self.servers, self.devices = [server], []
+
+    def device(self, account, name):
+        made = RelayDevice(self, Identity(*self.servers[0].control().enrol()), account, name, False, [])
+        self.devices.append(made)
+        return made.connect(0)
+
+
+def use_relay(server):
+    """Two devices of an account, of which one has gone: messages wait for it; and a document."""
+    world = OneServer(server)
+    account = os.urandom(32)
+    present, absent = world.device(account, "present"), world.device(account, "absent")
+    world.until(lambda: present.sees(absent), "they see each other")
+    absent.cut()
+    posted = [present.post(absent, f"letter {number}") for number in range(20)]
+    world.until(lambda: len(present.got("letterKept")) == len(posted), "the messages are kept")
+    answer = present.ask("put", key=os.urandom(32), revision=1, body=os.urandom(40), over=0)
+    assert answer["what"] == "kept", answer
+    present.cut()
+
+
 def columns_of(database, schema):
     """How psql shows each column of a schema's tables as sqlite3 has it, by table and column."""
     shown = {"bytea": "encode({}, 'hex')", "boolean": "{}::int", "text": "replace({}, chr(10), ' ')"}
@@ -137,6 +164,9 @@ def compare(server, database):
     """Compares every table of both databases, column by column, and the names of notifications."""
     different = differences(server, database, "server.sqlite.moved", "public")
     different += differences(server, database, "hub.sqlite.moved", "hub")
+    different += differences(server, database, "relay.sqlite.moved", "relay")
+    assert database.query("SELECT count(*) FROM relay.relay_device") != "0", "the relay was used"
+    assert database.query("SELECT count(*) FROM relay.relay_letter") != "0", "a message waits for a device"
     assert int(database.query("SELECT count(*) FROM hub.send WHERE started_at IS NOT NULL")) > 0, "the hub was used"
     with contextlib.closing(sqlite3.connect(server.data / "server.sqlite.moved")) as old:
         here, there = (
@@ -163,6 +193,7 @@ def test_the_data_move_while_the_server_is_used(tmp_path):
             assert sender.post(devices[1][1], {"aps": {"alert": "first"}}).status == 200
             sender.close()
             accepted["first"] = 1
+            use_relay(server)
         add_old_messages(server, ROWS // 2)
         server.start()
         user = threading.Thread(target=use, args=(server, devices, stop, accepted), daemon=True)

@@ -9,6 +9,7 @@ import time
 import urllib.request
 
 import pytest
+import requests
 from h2.exceptions import ProtocolError
 
 from aldaba_process import BINARY, clean_environment
@@ -110,6 +111,23 @@ def providers(nodes):
     yield made
     for provider in made:
         provider.close()
+
+
+def test_a_live_view_at_one_server_shows_what_another_accepts(nodes, providers):
+    _, token = nodes.enrol(1)
+    server = nodes.servers[0]
+    told = metric(server, "aldaba_node_messages_total", outcome="received")
+    with requests.get(
+            server.ready["control"] + "/v1/notifications/events", stream=True, timeout=20, verify=server.ready["ca"],
+            headers={"Accept": "text/event-stream", "Authorization": f"bearer {nodes.key.token()}"}) as view:
+        assert view.status_code == 200, view.text
+        lines = view.iter_lines(chunk_size=1, decode_unicode=True)
+        assert next(lines) == "retry: 2000"
+        wait_until(lambda: metric(server, "aldaba_node_messages_total", outcome="received") > told,
+                   "the other server knows that somebody looks")
+        accepted = accept(providers[1], token, "shown live")
+        shown = next(line for line in lines if line.startswith("data: "))
+        assert json.loads(shown.removeprefix("data: "))["apnsId"] == accepted
 
 
 def test_any_server_takes_any_push_and_the_order_of_each_device_is_kept(nodes, providers):

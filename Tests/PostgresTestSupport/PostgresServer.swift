@@ -165,6 +165,13 @@ package final class PostgresServer: @unchecked Sendable {
         }
     }
 
+    /// The tables about files of a database, with few connections.
+    package static func media(of parameters: [String: String]) -> any SQLDatabase {
+        PostgresDatabase(schema: PostgresSchema.mediaSchema, connections: 1) {
+            try PostgresStore.connection(parameters)
+        }
+    }
+
     /// A store with a database of its own.
     package static func store(of version: PostgresVersion? = nil) throws -> PostgresStore {
         try PostgresStore(try database(of: version), at: now)

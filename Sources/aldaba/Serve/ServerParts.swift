@@ -104,6 +104,10 @@ struct ServerParts: Sendable {
         } else {
             acceptor = mailboxes
         }
+        if node != nil, let number = mailboxes.nodeNumber {
+            // The service has it as a listener.
+            _ = FeedExchange(mailboxes.feed, mailboxes, node: number)
+        }
         relay = RelayBroker(
             register: relayDatabase, queuedMessages: relayDatabase, documents: relayDatabase,
             sharing: node == nil ? nil : Self.sharing(mailboxes, relayDatabase), clock: clock,

@@ -113,12 +113,14 @@ package final class MediaCopies: NodeListener {
 }
 
 /// A message between servers about a file: one byte of kind, and numbers in big-endian.
-enum MediaNodeMessage: Hashable {
+package enum MediaNodeMessage: Hashable, Sendable {
+    /// A server asks for a piece of a file.
     case ask(number: UInt64, from: UInt16, name: MediaName, offset: Int64)
     /// A piece of the file; `nil` where there is none.
     case piece(number: UInt64, [UInt8]?)
 
-    var encoded: [UInt8] {
+    /// The message's bytes.
+    package var encoded: [UInt8] {
         switch self {
         case .ask(let number, let node, let name, let offset):
             [1] + Self.bytes(number) + Self.bytes(node) + Self.bytes(offset) + Array(name.description.utf8)
@@ -127,7 +129,7 @@ enum MediaNodeMessage: Hashable {
     }
 
     /// Reads a message; `nil` for bytes that are none.
-    init?(_ bytes: [UInt8]) {
+    package init?(_ bytes: [UInt8]) {
         var rest = bytes.dropFirst()
         func number<Number: FixedWidthInteger>(_: Number.Type) -> Number? {
             let size = Number.bitWidth / 8

@@ -21,6 +21,8 @@ package enum NodeSystem: UInt8, Sendable, CaseIterable {
     case relay = 1
     /// The files of notifications.
     case media = 2
+    /// The notifications that the console shows live.
+    case feed = 3
 }
 
 /// A notification that is delivered once or never, for a device of another node.

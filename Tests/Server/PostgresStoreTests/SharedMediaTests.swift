@@ -1,0 +1,148 @@
+import AldabaTestSupport
+import Dispatch
+import Foundation
+import PostgresTestSupport
+import PushCore
+import PushServer
+import Synchronization
+import Testing
+
+/// Files of several servers with one register.
+@Suite(
+    .enabled(if: !PostgresVersion.installed.isEmpty, "no server of PostgreSQL is installed"), PostgresServer.Shared())
+struct SharedMediaTests {
+    /// Carries messages between the servers of a test.
+    private final class Carrier: Sendable {
+        let listeners = Mutex<[UInt16: any NodeListener]>([:])
+        let queue = DispatchQueue(label: "nodes")
+    }
+
+    private struct Messenger: NodeMessenger {
+        let carrier: Carrier
+        let node: UInt16
+        var nodeNumber: UInt16? { node }
+
+        func send(
+            _ bytes: [UInt8], to node: UInt16, as system: NodeSystem,
+            then complete: @escaping @Sendable (CarrierAnswer) -> Void
+        ) {
+            carrier.queue.async { [carrier] in
+                let listener = carrier.listeners.withLock { $0[node] }
+                listener?.receive(bytes)
+                complete(listener == nil ? .noNode : .received)
+            }
+        }
+
+        func listen(_ listener: any NodeListener, as system: NodeSystem) {
+            carrier.listeners.withLock { $0[node] = listener }
+        }
+    }
+
+    private final class Clock: Sendable {
+        private let time = Mutex(Timestamp(seconds: 1_800_000_000))
+        var now: Timestamp { time.withLock { $0 } }
+        func advance(by milliseconds: Int64) { time.withLock { $0 = $0.adding(milliseconds: milliseconds) } }
+    }
+
+    private final class World {
+        let folder: TemporaryFolder
+        let carrier = Carrier()
+        let clock = Clock()
+        private(set) var stores: [MediaStore] = []
+
+        init(quota: Int64 = 1 << 20, count: Int = 3) throws {
+            folder = try TemporaryFolder()
+            let database = PostgresServer.media(of: try PostgresServer.database())
+            for node in 0..<UInt16(count) {
+                let messenger = Messenger(carrier: carrier, node: node)
+                stores.append(
+                    try MediaStore(
+                        folder: folder.path("media\(node)"),
+                        settings: MediaStore.Settings(quota: quota, teamQuota: quota, lifetime: 3_600_000),
+                        shared: SharedMedia(
+                            register: MediaRegister(in: database, node: node),
+                            copies: MediaCopies(messenger, node: node)),
+                        clock: { [clock] in clock.now }))
+            }
+        }
+
+        func upload(_ bytes: [UInt8], at node: Int, team: String = "TEAM") throws -> TakenMedia {
+            let upload = try stores[node].begin(team: TeamID(rawValue: team), announced: nil)
+            try bytes.withUnsafeBytes { try upload.take($0) }
+            return try upload.finish()
+        }
+
+        func content(_ file: MediaFile, at node: Int) throws -> [UInt8]? {
+            guard let media = try stores[node].open(file.addressName) else { return nil }
+            var bytes = [UInt8](repeating: 0, count: Int(media.file.bytes))
+            var place = 0
+            while place < bytes.count {
+                place += try bytes.withUnsafeMutableBytes {
+                    try media.read(into: UnsafeMutableRawBufferPointer(rebasing: $0[place...]), at: Int64(place))
+                }
+            }
+            return bytes
+        }
+    }
+
+    /// A picture of a size, by its first bytes.
+    private func picture(_ count: Int, _ filling: UInt8 = 7) -> [UInt8] {
+        [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
+            + [UInt8](repeating: filling, count: count - 16)
+    }
+
+    @Test("A file is copied in pieces to the server that is asked for it, which then has it itself")
+    func copies() throws {
+        let world = try World()
+        let bytes = picture(300_000)
+        let file = try world.upload(bytes, at: 0).file
+        #expect(try world.content(file, at: 1) == bytes)
+        world.carrier.listeners.withLock { $0[0] = nil }
+        #expect(try world.content(file, at: 1) == bytes)
+        #expect(try world.content(file, at: 2) == bytes)
+    }
+
+    @Test("The same bytes of a team are one file at all servers, and live as long as the last upload wants")
+    func sameBytes() throws {
+        let world = try World()
+        let first = try world.upload(picture(100), at: 0)
+        world.clock.advance(by: 1_000_000)
+        let second = try world.upload(picture(100), at: 1)
+        #expect(first.isNew && !second.isNew && second.file.name == first.file.name)
+        #expect(second.file.expires > first.file.expires)
+        #expect(try world.upload(picture(100), at: 1, team: "OTHER").isNew)
+        world.clock.advance(by: first.file.expires.milliseconds(since: world.clock.now) + 1)
+        #expect(try world.content(first.file, at: 0) == picture(100))
+    }
+
+    @Test("A file that is deleted at one server is at none, and its bytes go with the next sweep")
+    func deletion() throws {
+        let world = try World()
+        let file = try world.upload(picture(100), at: 0).file
+        #expect(try world.content(file, at: 1) != nil)
+        #expect(try world.stores[2].delete(file.name, team: TeamID(rawValue: "OTHER")) == nil)
+        #expect(try world.stores[2].delete(file.name, team: TeamID(rawValue: "TEAM")) == file)
+        for node in 0..<3 {
+            #expect(try world.content(file, at: node) == nil)
+            #expect(try world.stores[node].list(team: nil, after: nil, limit: 10).isEmpty)
+            try world.stores[node].sweep()
+            let left = try FileManager.default.contentsOfDirectory(atPath: world.folder.path("media\(node)"))
+            #expect(left.isEmpty)
+        }
+        #expect(try world.upload(picture(100), at: 1).isNew)
+    }
+
+    @Test("The quota is that of all servers, and what expires makes space")
+    func quota() throws {
+        let world = try World(quota: 1000)
+        _ = try world.upload(picture(600, 1), at: 0)
+        #expect(throws: MediaRejection.teamQuota(used: 600, limit: 1000)) {
+            _ = try world.upload(picture(600, 2), at: 1)
+        }
+        #expect(try world.upload(picture(400, 3), at: 2).isNew)
+        world.clock.advance(by: 3 * 3_600_000)
+        for store in world.stores { try store.sweep() }
+        #expect(try world.stores[1].list(team: nil, after: nil, limit: 10).isEmpty)
+        #expect(try world.upload(picture(900, 4), at: 1).isNew)
+    }
+}
