@@ -10,7 +10,11 @@ struct MediaServing: Sendable {
     let store: MediaStore
 
     func respond(_ request: Request, addressName: String) async throws -> Response {
-        guard let open = try await MediaRoute.onDisk({ [store] in try store.open(addressName) }) else {
+        let found: OpenMedia?
+        do { found = try await store.find(addressName) } catch let error as MediaOutOfReach {
+            throw ControlError(status: .serviceUnavailable, code: "unavailable", message: error.description)
+        }
+        guard let open = found else {
             store.count(.notFound)
             throw ControlError.notFound
         }

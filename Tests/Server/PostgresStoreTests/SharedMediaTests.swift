@@ -72,8 +72,8 @@ struct SharedMediaTests {
             return try upload.finish()
         }
 
-        func content(_ file: MediaFile, at node: Int) throws -> [UInt8]? {
-            guard let media = try stores[node].open(file.addressName) else { return nil }
+        func content(_ file: MediaFile, at node: Int) async throws -> [UInt8]? {
+            guard let media = try await stores[node].find(file.addressName) else { return nil }
             var bytes = [UInt8](repeating: 0, count: Int(media.file.bytes))
             var place = 0
             while place < bytes.count {
@@ -92,18 +92,18 @@ struct SharedMediaTests {
     }
 
     @Test("A file is copied in pieces to the server that is asked for it, which then has it itself")
-    func copies() throws {
+    func copies() async throws {
         let world = try World()
         let bytes = picture(300_000)
         let file = try world.upload(bytes, at: 0).file
-        #expect(try world.content(file, at: 1) == bytes)
+        #expect(try await world.content(file, at: 1) == bytes)
         world.carrier.listeners.withLock { $0[0] = nil }
-        #expect(try world.content(file, at: 1) == bytes)
-        #expect(try world.content(file, at: 2) == bytes)
+        #expect(try await world.content(file, at: 1) == bytes)
+        #expect(try await world.content(file, at: 2) == bytes)
     }
 
     @Test("The same bytes of a team are one file at all servers, and live as long as the last upload wants")
-    func sameBytes() throws {
+    func sameBytes() async throws {
         let world = try World()
         let first = try world.upload(picture(100), at: 0)
         world.clock.advance(by: 1_000_000)
@@ -112,24 +112,38 @@ struct SharedMediaTests {
         #expect(second.file.expires > first.file.expires)
         #expect(try world.upload(picture(100), at: 1, team: "OTHER").isNew)
         world.clock.advance(by: first.file.expires.milliseconds(since: world.clock.now) + 1)
-        #expect(try world.content(first.file, at: 0) == picture(100))
+        #expect(try await world.content(first.file, at: 0) == picture(100))
     }
 
     @Test("A file that is deleted at one server is at none, and its bytes go with the next sweep")
-    func deletion() throws {
+    func deletion() async throws {
         let world = try World()
         let file = try world.upload(picture(100), at: 0).file
-        #expect(try world.content(file, at: 1) != nil)
+        #expect(try await world.content(file, at: 1) != nil)
         #expect(try world.stores[2].delete(file.name, team: TeamID(rawValue: "OTHER")) == nil)
         #expect(try world.stores[2].delete(file.name, team: TeamID(rawValue: "TEAM")) == file)
         for node in 0..<3 {
-            #expect(try world.content(file, at: node) == nil)
+            #expect(try await world.content(file, at: node) == nil)
             #expect(try world.stores[node].list(team: nil, after: nil, limit: 10).isEmpty)
             try world.stores[node].sweep()
             let left = try FileManager.default.contentsOfDirectory(atPath: world.folder.path("media\(node)"))
             #expect(left.isEmpty)
         }
-        #expect(try world.upload(picture(100), at: 1).isNew)
+        // A server that has not noticed gives the bytes a new name, as a new file.
+        let again = try world.upload(picture(100), at: 1)
+        #expect(again.isNew && again.file.name != file.name)
+        #expect(try await world.content(again.file, at: 0) == picture(100))
+    }
+
+    @Test("Bytes that only a server has which is gone are taken again, and have their name")
+    func again() async throws {
+        let world = try World()
+        let file = try world.upload(picture(100), at: 0).file
+        world.carrier.listeners.withLock { $0[0] = nil }
+        await #expect(throws: MediaOutOfReach.self) { _ = try await world.content(file, at: 1) }
+        let again = try world.upload(picture(100), at: 1)
+        #expect(!again.isNew && again.file.name == file.name)
+        #expect(try await world.content(file, at: 2) == picture(100))
     }
 
     @Test("The quota is that of all servers, and what expires makes space")

@@ -7,8 +7,8 @@ extension PostgresSchema {
         """
         CREATE SCHEMA \(mediaSchema);
         CREATE TABLE \(mediaSchema).file(name text PRIMARY KEY, format text NOT NULL, bytes bigint NOT NULL,
-            sha256 text NOT NULL, team text NOT NULL, made_at bigint NOT NULL, expires_at bigint NOT NULL,
-            UNIQUE (team, sha256));
+            sha256 text NOT NULL, team text NOT NULL, made_at bigint NOT NULL, expires_at bigint NOT NULL);
+        CREATE INDEX file_content ON \(mediaSchema).file(team, sha256);
         CREATE INDEX file_expiry ON \(mediaSchema).file(expires_at);
         CREATE TABLE \(mediaSchema).copy(name text REFERENCES \(mediaSchema).file(name) ON DELETE CASCADE, node bigint,
             PRIMARY KEY (name, node));

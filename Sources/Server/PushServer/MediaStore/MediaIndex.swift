@@ -8,6 +8,8 @@ struct MediaIndex: Sendable {
     let countLimit: Int
     /// The highest number of bytes that the files of one team may take, those on their way in included.
     let teamQuota: Int64
+    /// Whether a register counts the files of all servers; then uploads under way alone count here.
+    let isShared: Bool
 
     private var files: [MediaName: MediaFile] = [:]
     private var names: [Content: MediaName] = [:]
@@ -34,7 +36,8 @@ struct MediaIndex: Sendable {
         init(_ digest: String, _ team: TeamID?) { (self.digest, self.team) = (digest, team) }
     }
 
-    init(quota: Int64, countLimit: Int, teamQuota: Int64) {
+    init(quota: Int64, countLimit: Int, teamQuota: Int64, isShared: Bool = false) {
+        self.isShared = isShared
         self.quota = quota
         self.countLimit = countLimit
         self.teamQuota = teamQuota
@@ -53,14 +56,15 @@ struct MediaIndex: Sendable {
     /// - Parameter team: The team whose share they count in; `nil` for none.
     mutating func reserve(_ bytes: Int64, for team: TeamID?) throws(MediaRejection) {
         if let team {
-            let use = teams[team] ?? Use()
+            var use = teams[team] ?? Use()
+            if isShared { (use.kept, use.count) = (0, 0) }
             guard use.count < teamCountLimit else { throw .teamCount(teamCountLimit) }
             guard bytes <= teamQuota - use.kept - use.arriving else {
                 throw .teamQuota(used: use.kept + use.arriving, limit: teamQuota)
             }
         }
-        guard count < countLimit else { throw .count(countLimit) }
-        guard bytes <= quota - kept - arriving else { throw .quota(quota) }
+        guard isShared || count < countLimit else { throw .count(countLimit) }
+        guard bytes <= quota - (isShared ? 0 : kept) - arriving else { throw .quota(quota) }
         arriving += bytes
         change(team) { $0.arriving += bytes }
     }

@@ -37,7 +37,8 @@ package struct MediaRegister: Sendable {
                 UPDATE file SET expires_at = greatest(expires_at, ?3) WHERE team = ?1 AND sha256 = ?2 RETURNING *
                 """, file.teamText, file.digest, file.expires)
             if let known, let kept = try MediaFile(known) { return kept }
-            try Self.check(file, all, settings, sql)
+            let team = try file.team.map { try Self.lockedSum($0.rawValue, sql) }
+            try Self.check(file.bytes, team, all, settings)
             try insert(file, sql)
             return file
         }
@@ -53,13 +54,9 @@ package struct MediaRegister: Sendable {
             for file in files {
                 if try sql.row("SELECT name FROM removed WHERE name = ?", file.name.description) != nil {
                     gone.append(file.name)
-                } else if try sql.row(
-                    "SELECT name FROM file WHERE name = ? OR (team = ? AND sha256 = ?)", file.name.description,
-                    file.teamText, file.digest) == nil
-                {
+                } else if try !addCopy(of: file.name, sql) {
+                    // Another server may have the same bytes under a name that is in use too.
                     try insert(file, sql)
-                } else {
-                    try addCopy(of: file.name, sql)
                 }
             }
             return gone
@@ -67,11 +64,22 @@ package struct MediaRegister: Sendable {
     }
 
     /// Records that this server has a file too.
-    func addCopy(of name: MediaName) throws { try database.writeBlocking { try addCopy(of: name, $0) } }
+    ///
+    /// - Returns: Whether there is such a file.
+    func addCopy(of name: MediaName) throws -> Bool { try database.writeBlocking { try addCopy(of: name, $0) } }
+
+    /// Requires space for a file that is announced.
+    func require(_ bytes: Int64, for team: TeamID?, _ settings: MediaStore.Settings) throws {
+        try database.readBlocking { sql in
+            let all = try Self.sum(Self.everyTeam, sql)
+            let own = try team.map { try Self.sum($0.rawValue, sql) }
+            try Self.check(bytes, own, all, settings)
+        }
+    }
 
     /// Reads a file; `nil` for one that was never recorded, or was deleted.
-    func file(_ name: MediaName) throws -> Located? {
-        try database.readBlocking { sql in
+    func file(_ name: MediaName) async throws -> Located? {
+        try await database.read { sql in
             guard let row = try sql.row("SELECT * FROM file WHERE name = ?", name.description),
                 let file = try MediaFile(row)
             else { return nil }
@@ -150,14 +158,18 @@ package struct MediaRegister: Sendable {
             "INSERT INTO file(name, format, bytes, sha256, team, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
             file.name.description, file.format.rawValue, file.bytes, file.digest, file.teamText, file.made, file.expires
         )
-        try addCopy(of: file.name, sql)
+        _ = try addCopy(of: file.name, sql)
         try Self.count(file, 1, sql)
     }
 
-    private func addCopy(of name: MediaName, _ sql: any SQLConnection) throws {
+    private func addCopy(of name: MediaName, _ sql: any SQLConnection) throws -> Bool {
+        // The row stays until the copy is committed.
+        guard try sql.row("SELECT name FROM file WHERE name = ? FOR KEY SHARE", name.description) != nil else {
+            return false
+        }
         try sql.run(
-            "INSERT INTO copy(name, node) SELECT name, ?2 FROM file WHERE name = ?1 ON CONFLICT DO NOTHING",
-            name.description, Int64(node))
+            "INSERT INTO copy(name, node) VALUES (?, ?) ON CONFLICT DO NOTHING", name.description, Int64(node))
+        return true
     }
 
     private struct Sum {
@@ -175,19 +187,23 @@ package struct MediaRegister: Sendable {
         return Sum(bytes: try row?["bytes"] ?? 0, count: try row?["count"] ?? 0)
     }
 
+    private static func sum(_ team: String, _ sql: any SQLConnection) throws -> Sum {
+        let row = try sql.row("SELECT bytes, count FROM sum WHERE team = ?", team)
+        return Sum(bytes: try row?["bytes"] ?? 0, count: try row?["count"] ?? 0)
+    }
+
     private static func check(
-        _ file: MediaFile, _ all: Sum, _ settings: MediaStore.Settings, _ sql: any SQLConnection
+        _ bytes: Int64, _ team: Sum?, _ all: Sum, _ settings: MediaStore.Settings
     ) throws {
-        if file.team != nil {
-            let team = try lockedSum(file.teamText, sql)
+        if let team {
             let countLimit = max(1, settings.countLimit / 2)
             guard team.count < countLimit else { throw MediaRejection.teamCount(countLimit) }
-            guard team.bytes + file.bytes <= settings.teamQuota else {
+            guard team.bytes + bytes <= settings.teamQuota else {
                 throw MediaRejection.teamQuota(used: team.bytes, limit: settings.teamQuota)
             }
         }
         guard all.count < settings.countLimit else { throw MediaRejection.count(settings.countLimit) }
-        guard all.bytes + file.bytes <= settings.quota else { throw MediaRejection.quota(settings.quota) }
+        guard all.bytes + bytes <= settings.quota else { throw MediaRejection.quota(settings.quota) }
     }
 
     private static func count(_ file: MediaFile, _ change: Int64, _ sql: any SQLConnection) throws {

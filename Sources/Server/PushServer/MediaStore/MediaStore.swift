@@ -38,6 +38,8 @@ package final class MediaStore: Sendable {
     let shared: SharedMedia?
     /// The number of the last deletion that is known, by any server.
     private let lastRemoval = Mutex<Int64>(0)
+    /// Copies that could not be recorded yet.
+    let unrecorded = Mutex<Set<MediaName>>([])
     private let clock: @Sendable () -> Timestamp
     private let makeName: @Sendable () -> MediaName
     let index: Mutex<MediaIndex>
@@ -73,7 +75,8 @@ package final class MediaStore: Sendable {
         self.clock = clock
         self.makeName = makeName
         var found = MediaIndex(
-            quota: settings.quota, countLimit: settings.countLimit, teamQuota: settings.teamQuota)
+            quota: settings.quota, countLimit: settings.countLimit, teamQuota: settings.teamQuota,
+            isShared: shared != nil)
         for file in try self.folder.load() { found.insert(file) }
         metrics.holds(found)
         index = Mutex(found)
@@ -94,6 +97,7 @@ package final class MediaStore: Sendable {
     package func begin(team: TeamID?, announced: Int64?) throws -> MediaUpload {
         if let announced {
             guard announced <= MediaKind.largest else { throw MediaRejection.tooLarge(nil) }
+            if let shared { try shared.register.require(max(0, announced), for: team, settings) }
             // Space is reserved as the bytes arrive; an upload that cannot fit is refused before.
             try index.withLock { index in
                 try index.reserve(max(0, announced), for: team)
@@ -138,29 +142,40 @@ package final class MediaStore: Sendable {
         try change.withLock { _ in
             let now = now
             let expires = now.adding(milliseconds: settings.lifetime)
+            let file = MediaFile(
+                name: name, format: verdict.format, bytes: verdict.bytes, digest: verdict.digest, team: team,
+                made: now, expires: expires)
+            if let shared { return try keep(file, from: arrived, shared) }
             if var known = index.withLock({ $0.file(digest: verdict.digest, team: team, at: now) }) {
                 // The expiration is never made earlier: the setting may have become shorter.
                 known.expires = max(known.expires, expires)
                 try folder.write(known)
                 index.withLock { $0.insert(known) }
-                if let shared { _ = try shared.register.add(known, settings) }
                 return TakenMedia(file: known, isNew: false)
             }
-            let file = MediaFile(
-                name: name, format: verdict.format, bytes: verdict.bytes, digest: verdict.digest, team: team,
-                made: now, expires: expires)
             try insert(file, from: arrived)
-            guard let shared else { return TakenMedia(file: file, isNew: true) }
-            do {
-                // Another server may have the same bytes of the team.
-                let kept = try shared.register.add(file, settings)
-                if kept.name != name { remove([name]) }
-                return TakenMedia(file: kept, isNew: kept.name == name)
-            } catch {
-                remove([name])
-                throw error
-            }
+            return TakenMedia(file: file, isNew: true)
         }
+    }
+
+    /// Keeps a file that other servers may have too: the register says under which name.
+    private func keep(_ file: MediaFile, from arrived: String, _ shared: SharedMedia) throws -> TakenMedia {
+        try insert(file, from: arrived)
+        let kept: MediaFile
+        do { kept = try shared.register.add(file, settings) } catch {
+            remove([file.name])
+            throw error
+        }
+        guard kept.name != file.name else { return TakenMedia(file: kept, isNew: true) }
+        if index.withLock({ $0.entry(kept.name) }) == nil {
+            // No other server has to be asked for these bytes.
+            try insert(kept, from: folder.place(of: file.name))
+            note(kept.name, shared)
+        } else {
+            index.withLock { $0.extend(kept.name, to: kept.expires) }
+        }
+        remove([file.name])
+        return TakenMedia(file: kept, isNew: false)
     }
 
     func insert(_ file: MediaFile, from arrived: String) throws {
@@ -176,16 +191,17 @@ package final class MediaStore: Sendable {
 
     // MARK: Downloads
 
-    /// Opens the file of a URL's last component, `NAME.ENDING`; `nil` where there is none, or it has expired.
+    /// Opens the file of a URL's last component, `NAME.ENDING`, where this server has it; `nil` where it does not, or it has
+    /// expired.
     package func open(_ addressName: String) throws -> OpenMedia? {
-        guard let (name, format) = MediaName.read(inAddress: addressName) else { return nil }
-        if let shared { try fetch(name, shared) }
-        guard let media = try openKept(name), media.file.format == format else { return nil }
+        guard let (name, format) = MediaName.read(inAddress: addressName), let media = try openKept(name),
+            media.file.format == format
+        else { return nil }
         return media
     }
 
     /// Opens a file that this server has.
-    private func openKept(_ name: MediaName) throws -> OpenMedia? {
+    func openKept(_ name: MediaName) throws -> OpenMedia? {
         guard let file = index.withLock({ $0.file(name, at: now) }) else { return nil }
         let descriptor = Foundation.open(folder.place(of: name), O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         // The file was deleted since the index was read.
@@ -237,6 +253,7 @@ package final class MediaStore: Sendable {
             let removed = try shared.register.sweep(after: last, at: now)
             remove(removed.names)
             lastRemoval.withLock { $0 = removed.last }
+            for name in unrecorded.withLock({ $0 }) { note(name, shared) }
         }
     }
 
