@@ -144,8 +144,8 @@ struct ServerParts: Sendable {
         }
     }
 
-    /// The other servers with the same files; `nil` for a server that is alone.
-    var sharedMedia: SharedMedia? {
+    /// Begins to share files with the other servers; `nil` for a server that is alone.
+    func shareMedia() -> SharedMedia? {
         guard node != nil, let number = mailboxes.nodeNumber, let store = store as? PostgresStore else { return nil }
         return SharedMedia(
             register: MediaRegister(in: store.media, node: number), copies: MediaCopies(mailboxes, node: number))

@@ -11,6 +11,12 @@ struct AccountCreationLimiter: Sendable {
     private var counts: [String: Int] = [:]
     private var began: Int64?
 
+    /// Whether a device may begin an account.
+    func allows(_ device: String, at now: Int64) -> Bool {
+        guard let began, now - began < Self.period, now >= began else { return true }
+        return counts[device, default: 0] < Self.limit
+    }
+
     /// Notes that a device begins an account.
     ///
     /// - Returns: Whether it may.

@@ -14,6 +14,8 @@ public struct SharedDevice: Hashable, Sendable {
 
 /// The changes of an account that several servers keep, since a revision.
 public struct SharedAccount: Hashable, Sendable {
+    /// The revision after which changes were read; -1 for all devices.
+    public var since: Int64
     /// The revision after the changes.
     public var revision: Int64
     /// The highest number of a document.
@@ -24,7 +26,10 @@ public struct SharedAccount: Hashable, Sendable {
     public var devices: Set<String>
 
     /// Creates an instance from its properties.
-    public init(revision: Int64, lastDocument: Int64 = 0, changed: [SharedDevice], devices: Set<String>) {
+    public init(
+        since: Int64 = -1, revision: Int64, lastDocument: Int64 = 0, changed: [SharedDevice], devices: Set<String>
+    ) {
+        self.since = since
         self.revision = revision
         self.lastDocument = lastDocument
         self.changed = changed
@@ -42,7 +47,8 @@ extension RelayDirectory {
     struct SharedState {
         /// Every change up to this revision is known.
         var revision: Int64 = -1
-        var lastDocument: Int64 = 0
+        /// The highest number of a document; `nil` before the first reading.
+        var lastDocument: Int64?
     }
 
     /// The revision up to which an account's changes are known; `nil` for an account that is not in memory.
@@ -57,10 +63,18 @@ extension RelayDirectory {
     /// Lets every account be read again whole.
     public mutating func forgetRevisions() { for id in accounts.keys { accounts[id]?.shared.revision = -1 } }
 
-    /// Whether a device may begin an account, where the store does not have it: counts it where the account is not in memory.
-    public mutating func mayBegin(_ id: AccountID, _ session: RelaySession, at now: Int64) -> Bool {
-        accounts[id] != nil || creationLimiter.mayFound(session.device, at: now)
+    /// Whether a device may begin an account now.
+    public func mayBeginAccount(_ session: RelaySession, at now: Int64) -> Bool {
+        creationLimiter.allows(session.device, at: now)
     }
+
+    /// Counts an account that a device has begun.
+    public mutating func countBegun(_ session: RelaySession, at now: Int64) {
+        _ = creationLimiter.mayFound(session.device, at: now)
+    }
+
+    /// Drops an account from memory that no session of this server needs.
+    public mutating func release(_ id: AccountID) { if let account = accounts[id] { keep(account, id) } }
 
     /// Begins with an account that one of its devices has joined, before that device's hello; does nothing for one in memory.
     public mutating func begin(_ id: AccountID) { if accounts[id] == nil { accounts[id] = newAccount() } }
@@ -71,8 +85,10 @@ extension RelayDirectory {
     public mutating func synchronize(
         _ id: AccountID, with read: SharedAccount, at now: Int64
     ) -> (directives: [Directive], hasNewDocuments: Bool) {
-        guard var account = accounts[id], read.revision > account.shared.revision else { return ([], false) }
-        let hasNewDocuments = account.shared.revision >= 0 && read.lastDocument > account.shared.lastDocument
+        guard var account = accounts[id], read.revision > account.shared.revision,
+            read.since <= account.shared.revision
+        else { return ([], false) }
+        let hasNewDocuments = account.shared.lastDocument.map { read.lastDocument > $0 } ?? false
         account.shared = SharedState(revision: read.revision, lastDocument: read.lastDocument)
         var (directives, afterwards): ([Directive], [Directive]) = ([], [])
         for device in read.changed {
@@ -199,7 +215,9 @@ extension RelayDirectory {
             return true
         }
         guard let id = accountOf[target] else { return false }
-        return accounts[id]?.entries[sender.device]?.session == sender ? true : nil
+        // A message that has waited may outlive its sender's session.
+        guard let entry = accounts[id]?.entries[sender.device] else { return nil }
+        return entry.session == nil || entry.session == sender ? true : nil
     }
 
     /// The session of a device in an account, with any server.
@@ -222,7 +240,7 @@ extension RelayDirectory {
         accountOf[session].flatMap { accounts[$0]?.entries[session.device]?.device.asGuest }
     }
 
-    /// Lets a session of this server talk to the one of another server that it asked for.
+    /// Lets a session of this server reach the one of another server that it asked for.
     public mutating func found(_ host: RelaySession, by session: RelaySession) -> [Directive] {
         guestSessions.begin(session, host).map { .send(.removed(revision: 0, device: $0.lost), to: $0.session) }
     }
@@ -236,7 +254,7 @@ extension RelayDirectory {
         return ended + (isKnown ? [] : [.send(.visited(visitor), to: host)])
     }
 
-    /// Ends the talk of a session with a device of another person's, whose session with another server is over.
+    /// Ends the connection of a session with a device of another person's, whose session with another server is over.
     public mutating func endGuest(_ device: String, of session: RelaySession) {
         if let other = guestSessions.partner(of: session, device) { guestSessions.end(session, with: other) }
     }

@@ -322,9 +322,10 @@ public struct RelayDirectory: Sendable {
 
     /// Keeps an account while one of its devices is there, or may be back in a moment.
     mutating func keep(_ account: Account, _ id: AccountID) {
-        let isInUse = account.entries.values.contains {
-            $0.session.map { $0.node == nil } ?? false || $0.graceEnd != nil
-        }
+        // A message that waits goes to the server to which its device comes.
+        let isInUse =
+            account.entries.values.contains { $0.session.map { $0.node == nil } ?? false || $0.graceEnd != nil }
+            || (isShared && waiting.hasMessages(of: id))
         accounts[id] = isInUse ? account : nil
         if !isInUse { for device in account.entries.keys where belongs[device] == id { belongs[device] = nil } }
     }

@@ -94,6 +94,11 @@ struct WaitingRoutes: Sendable {
         }
     }
 
+    /// Whether messages of an account wait.
+    func hasMessages(of account: RelayDirectory.AccountID) -> Bool {
+        routes.values.contains { $0.contains { $0.account == account } }
+    }
+
     /// A device takes back what waits for another.
     mutating func withdraw(_ id: UUID, for device: String, from sender: String) {
         guard let all = routes[device] else { return }

@@ -68,10 +68,11 @@ extension RelayBroker {
 
     /// Records that a device names a place, and brings it together with the one that has named the same place.
     func pair(_ session: RelaySession, at place: [UInt8], _ sharing: RelaySharing, at now: Timestamp) {
-        let network = state.withLock { state in
-            state.others.pairing.insert(session)
-            return state.connections[session]?.network
+        let connection = state.withLock { state in
+            if state.connections[session] != nil { state.others.pairing.insert(session) }
+            return state.connections[session]
         }
+        guard let network = connection.map(\.network) else { return }
         sharing.database.pair(session, at: place, from: network, node: sharing.node, now: now) { [weak self] outcome in
             guard let self else { return }
             guard let outcome else {
@@ -81,7 +82,10 @@ extension RelayBroker {
                 sendRefusal(to: displaced, .refused(PairingLimits.displaced))
             }
             guard let partner = outcome.partner else { return }
-            state.withLock { follow($0.directory.pair(session, with: partner), &$0) }
+            state.withLock { state in
+                guard state.connections[session] != nil else { return }
+                follow(state.directory.pair(session, with: partner), &state)
+            }
             guard let node = partner.node else {
                 return state.withLock { follow($0.directory.pair(partner, with: session), &$0) }
             }
@@ -136,6 +140,7 @@ extension RelayBroker {
             return receive(route, for: target, from: sender)
         }
         state.withLock { state in
+            guard let connection = state.connections[target] else { return }
             switch frame {
             case .peerJoined:
                 guard let sender else { return }
@@ -145,7 +150,7 @@ extension RelayBroker {
             case .removed(_, let device): state.directory.endGuest(device, of: target)
             default: break
             }
-            send(frame, to: target, state.connections[target])
+            send(frame, to: target, connection)
         }
     }
 
@@ -188,7 +193,7 @@ extension RelayBroker {
                 follow(state.directory.pendingChanges(before: sender.device, to: target.device, by: target), &state)
                 return .forward(connection)
             case false?: return .refuse(.unknownDevice)
-            case nil: return isRead ? .refuse(.unknownDevice) : .read(account)
+            case nil: return isRead ? .refuse(.unavailable) : .read(account)
             }
         }
         switch step {

@@ -67,12 +67,9 @@ extension RelayBroker {
                 self.push(push, &state)
             }
         }
-        if queuedMessages.withLock({ $0.flow.isDelivering(to: queuedMessage.device) }) {
-            follow(queuedMessages.withLock { $0.flow.kept(for: queuedMessage.device) })
-        } else {
-            // A server whose session this one does not know yet may have read before the message was stored.
-            tellAll(.stored(device: queuedMessage.device, deadline: queuedMessage.deadline))
-        }
+        follow(queuedMessages.withLock { $0.flow.kept(for: queuedMessage.device) })
+        // A server whose session this one does not know yet may have read before the message was stored.
+        tellAll(.stored(device: queuedMessage.device, deadline: queuedMessage.deadline))
         sweepQueuedMessages(by: Timestamp(rawValue: queuedMessage.deadline), at: now)
     }
 

@@ -23,6 +23,8 @@ struct OtherServers {
     /// The frames of a session whose hello is being stored.
     struct Joining {
         var account: RelayDirectory.AccountID
+        /// The number of hellos that are being stored.
+        var hellos = 0
         var frames: [@Sendable () -> Void] = []
     }
 
@@ -58,18 +60,37 @@ struct OtherServers {
         return read
     }
 
-    mutating func begin(_ session: RelaySession, _ account: RelayDirectory.AccountID) {
-        joining[session] = Joining(account: account)
+    mutating func begin(_ session: RelaySession, of account: RelayDirectory.AccountID) {
+        var joining = joining[session] ?? Joining(account: account)
+        if joining.hellos > 0 { _ = endAnnouncements(for: joining.account) }
+        joining.account = account
+        joining.hellos += 1
+        self.joining[session] = joining
         announced[account, default: (0, 0)].sessions += 1
     }
 
-    /// Ends the joining of a session.
+    /// Takes the frames that a session has sent while its hello was stored, unless another one is being stored.
+    mutating func takeFrames(of session: RelaySession) -> [@Sendable () -> Void] {
+        guard joining[session]?.hellos == 1, let frames = joining[session]?.frames else { return [] }
+        joining[session]?.frames = []
+        return frames
+    }
+
+    /// Ends the storing of one hello.
     ///
-    /// - Returns: The highest revision of its account that was announced meanwhile.
+    /// - Returns: The highest revision of the account that was announced meanwhile.
     mutating func end(_ session: RelaySession) -> Int64 {
-        guard let account = joining.removeValue(forKey: session)?.account, let known = announced[account] else {
+        guard let known = joining[session] else { return 0 }
+        guard known.hellos <= 1 else {
+            joining[session]?.hellos -= 1
             return 0
         }
+        joining[session] = nil
+        return endAnnouncements(for: known.account)
+    }
+
+    private mutating func endAnnouncements(for account: RelayDirectory.AccountID) -> Int64 {
+        guard let known = announced[account] else { return 0 }
         announced[account] = known.sessions > 1 ? (known.sessions - 1, known.revision) : nil
         return known.revision
     }
@@ -89,8 +110,8 @@ extension RelayBroker: NodeListener {
             return complete(.durable())
         }
         let mayBegin = state.withLock { state in
-            state.others.begin(sender, hello.account)
-            return state.directory.mayBegin(hello.account, sender, at: now.rawValue)
+            state.others.begin(sender, of: hello.account)
+            return state.directory.mayBeginAccount(sender, at: now.rawValue)
         }
         var device = hello.device
         device.id = sender.device
@@ -109,19 +130,23 @@ extension RelayBroker: NodeListener {
         let isThere = state.withLock { state in
             guard let connection = state.connections[sender] else { return false }
             switch outcome {
-            case .joined(let read, _):
+            case .joined(let read, _, let isNew):
+                if isNew { state.directory.countBegun(sender, at: now.rawValue) }
                 state.directory.begin(hello.account)
                 var others = state.others.living(read)
                 // The device itself is entered by its hello.
                 others.changed.removeAll { $0.stored.device.id == sender.device }
-                follow(state.directory.synchronize(hello.account, with: others, at: now.rawValue).directives, &state)
+                synchronize(hello.account, with: others, at: now, &state)
                 follow(hello.enter(&state.directory, sender, at: now), &state)
+                state.directory.release(hello.account)
             case .refused(let why): send(.refused(why), to: sender, connection)
             case .superseded, .failed: break
             }
             return true
         }
-        if case .joined(let read, var changed) = outcome {
+        if case .joined(let read, var changed, _) = outcome {
+            // Messages for a device that has left its account end.
+            if !changed.isEmpty { endQueuedMessages(for: sender.device) }
             changed[hello.account] = read.revision
             announce(changed)
             if isThere {
@@ -146,10 +171,8 @@ extension RelayBroker: NodeListener {
     private func runFrames(of session: RelaySession) -> Int64 {
         while true {
             let (frames, announced) = state.withLock { state -> ([@Sendable () -> Void], Int64) in
-                let frames = state.others.joining[session]?.frames ?? []
-                guard !frames.isEmpty else { return ([], state.others.end(session)) }
-                state.others.joining[session]?.frames = []
-                return (frames, 0)
+                let frames = state.others.takeFrames(of: session)
+                return frames.isEmpty ? ([], state.others.end(session)) : (frames, 0)
             }
             guard !frames.isEmpty else { return announced }
             for frame in frames { frame() }
@@ -241,6 +264,12 @@ extension RelayBroker: NodeListener {
 
     private func handleRead(_ read: SharedAccount?, of account: RelayDirectory.AccountID, _ sharing: RelaySharing) {
         guard let read else {
+            // Senders are not kept waiting for a database that does not answer.
+            let frames = state.withLock { state in
+                defer { state.others.reading[account]?.frames = nil }
+                return state.others.reading[account]?.frames ?? []
+            }
+            for frame in frames { frame() }
             return schedule(Self.queuedMessagePause) { [weak self] in
                 guard let self else { return }
                 self.read(account, after: state.withLock { $0.directory.sharedRevision(of: account) } ?? .max, sharing)
@@ -248,15 +277,26 @@ extension RelayBroker: NodeListener {
         }
         let now = clock()
         state.withLock { state in
-            let living = state.others.living(read)
-            let (directives, hasNewDocuments) = state.directory.synchronize(account, with: living, at: now.rawValue)
-            follow(directives, &state)
-            guard hasNewDocuments else { return }
-            for session in state.directory.sessions(of: account) {
-                send(.documentsChanged, to: session, state.connections[session])
+            // Changes before its beginning may be wanted again since.
+            if let known = state.directory.sharedRevision(of: account), known < read.since {
+                state.others.reading[account]?.isWantedAgain = true
             }
+            synchronize(account, with: state.others.living(read), at: now, &state)
+            state.directory.release(account)
         }
         endReading(account, sharing)
+    }
+
+    /// Records what was read of an account, and notifies its sessions.
+    private func synchronize(
+        _ account: RelayDirectory.AccountID, with read: SharedAccount, at now: Timestamp, _ state: inout State
+    ) {
+        let (directives, hasNewDocuments) = state.directory.synchronize(account, with: read, at: now.rawValue)
+        follow(directives, &state)
+        guard hasNewDocuments else { return }
+        for session in state.directory.sessions(of: account) {
+            send(.documentsChanged, to: session, state.connections[session])
+        }
     }
 
     /// Processes the frames that waited for an account, or reads it again where it has changed meanwhile.
@@ -311,8 +351,14 @@ extension RelayBroker: NodeListener {
         if answer != .received { state.withLock { _ = $0.others.behind.insert(node) } }
     }
 
-    /// Lets the other servers read the sessions again, once those of this server's earlier run are over.
-    func handleStart() { state.withLock { $0.others.behind.formUnion($0.others.alive) } }
+    /// Ends the sessions of this server's earlier run, and lets the other servers read them again.
+    func endEarlierSessions(_ sharing: RelaySharing, before start: Timestamp) {
+        sharing.database.endSessions(at: sharing.node, before: start) { [weak self] isDone in
+            guard let self else { return }
+            if isDone { return state.withLock { $0.others.behind.formUnion($0.others.alive) } }
+            schedule(Self.queuedMessagePause) { [weak self] in self?.endEarlierSessions(sharing, before: start) }
+        }
+    }
 
     /// Compares all accounts and devices with the store, some hundred at a time.
     func readEverything() {
@@ -327,8 +373,9 @@ extension RelayBroker: NodeListener {
         let (some, few) = (Array(accounts.prefix(Self.compared)), Array(devices.prefix(Self.compared)))
         sharing.database.readState(of: some, messagesFor: few) { [weak self] read in
             guard let self else { return }
-            // The next heartbeat that the store answers has a gap, and begins again.
-            guard let read else { return }
+            guard let read else {
+                return schedule(Self.queuedMessagePause) { [weak self] in self?.compare(accounts, devices) }
+            }
             for (account, revision) in read.states { synchronize(account, upTo: revision) }
             for device in read.waiting { follow(queuedMessages.withLock { $0.flow.kept(for: device) }) }
             compare(accounts.dropFirst(Self.compared), devices.dropFirst(Self.compared))

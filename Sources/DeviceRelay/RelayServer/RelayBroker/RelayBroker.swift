@@ -87,10 +87,10 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         self.sharing = sharing
         if let sharing {
             state.withLock { $0.directory.isShared = true }
-            sharing.database.endSessions(at: sharing.node, now: clock()) { [weak self] in self?.handleStart() }
+            endEarlierSessions(sharing, before: clock())
             sharing.messenger.listen(self, as: .relay)
         } else if let queuedMessageStore, queuedMessageStore.isShared {
-            queuedMessageStore.endSessions(at: nil, now: clock()) {}
+            queuedMessageStore.endSessions(at: nil, before: clock()) { _ in }
         }
         // An earlier run may have stored some.
         if queuedMessageStore != nil { sweepQueuedMessages(by: clock(), at: clock()) }
@@ -118,7 +118,8 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         let now = clock()
         let (account, isStored) = state.withLock { state in
             let account = state.directory.account(of: session)
-            let isStored = account != nil || state.others.pairing.remove(session) != nil
+            let hasNamedPlace = state.others.pairing.remove(session) != nil
+            let isStored = account != nil || hasNamedPlace
             state.connections[session] = nil
             state.describing[session] = nil
             defer { follow(state.directory.closed(session, at: now.rawValue), &state) }

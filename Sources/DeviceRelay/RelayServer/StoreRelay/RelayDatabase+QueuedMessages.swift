@@ -92,6 +92,8 @@ extension RelayDatabase {
             }
             let next =
                 try sql.row("SELECT min(deadline) AS next FROM relay_letter WHERE deadline > ?", now)?["next"] as Int64?
+            // More may have expired than one job deletes.
+            if rows.count == Self.expiredLimit { return { [ended] in complete(ended, now) } }
             return { [ended] in complete(ended, next.map { Timestamp(rawValue: $0) }) }
         } fail: { _ in
             // A failed deletion is repeated in a minute.
@@ -103,15 +105,16 @@ extension RelayDatabase {
     // MARK: Steps
 
     static let removal = "DELETE FROM relay_letter WHERE device = ? AND sender = ? AND id = ?"
+    private static let expiredLimit = 256
     static let expired = """
         SELECT number, account, device, sender, id, deadline, length(body) AS size FROM relay_letter
-        WHERE deadline <= ? ORDER BY deadline LIMIT 256
+        WHERE deadline <= ? ORDER BY deadline LIMIT \(expiredLimit)
         """
     static let expiredHere = """
         SELECT number, account, device, sender, id, deadline, length(body) AS size FROM relay_letter
         WHERE deadline <= ?1 AND (deadline <= ?3 OR NOT EXISTS (SELECT 1 FROM relay_device
             WHERE relay_device.device = relay_letter.device AND node IS NOT NULL AND node <> ?2))
-        ORDER BY deadline LIMIT 256
+        ORDER BY deadline LIMIT \(expiredLimit)
         """
     static let page = """
         SELECT number, account, device, sender, id, deadline, body FROM relay_letter

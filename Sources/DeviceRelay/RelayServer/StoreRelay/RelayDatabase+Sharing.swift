@@ -4,8 +4,8 @@ import RelayProtocol
 
 /// The outcome of a device's hello where several servers use the database.
 enum RelayJoining: Sendable {
-    /// The device is stored with its session. `others` are accounts that have changed by that, with their revisions.
-    case joined(SharedAccount, others: [RelayDirectory.AccountID: Int64])
+    /// The device is stored with its session. `others` are accounts that have changed by that, with their revisions; `isNew` is whether the account had no device.
+    case joined(SharedAccount, others: [RelayDirectory.AccountID: Int64], isNew: Bool)
     /// The device has a later session.
     case superseded
     /// The device may not join, with the reason.
@@ -59,7 +59,7 @@ extension RelayDatabase {
         }
     }
 
-    /// Stores how a device can be woken.
+    /// Stores how a device that has no session can be woken.
     func update(
         _ device: StoredDevice, of account: RelayDirectory.AccountID,
         then complete: @escaping @Sendable (Revisions?) -> Void
@@ -68,7 +68,7 @@ extension RelayDatabase {
         change([account, Array(row.device.utf8)], complete) { sql in
             let revision = try Self.revise(account, sql)
             let changed = try sql.run(
-                "UPDATE relay_device SET described = ?, wake = ?, changed = ? WHERE device = ? AND account = ?",
+                "UPDATE relay_device SET described = ?, wake = ?, changed = ? WHERE device = ? AND account = ? AND node IS NULL",
                 row.described, row.wake, revision, row.device, account)
             return changed > 0 ? [account: revision] : [:]
         }
@@ -103,8 +103,7 @@ extension RelayDatabase {
 
     /// Reads the revisions of accounts, and which of these devices have stored messages.
     ///
-    /// - Parameter complete: Called with the revision and the highest number of a document of each account that is stored, and
-    ///   with `nil` where they cannot be read.
+    /// - Parameter complete: Called with the revision of each account that is stored, and with `nil` where they cannot be read.
     func readState(
         of accounts: [RelayDirectory.AccountID], messagesFor devices: [String],
         then complete:
@@ -139,23 +138,28 @@ extension RelayDatabase {
         add(job)
     }
 
-    /// Forgets the sessions that an earlier run has left.
+    /// Forgets the sessions that an earlier run has left; completes with whether that is done.
     ///
-    /// - Parameter node: The server that had them; `nil` for all servers, where one alone uses the database now.
-    func endSessions(at node: UInt16?, now: Timestamp, then complete: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - node: The server that had them; `nil` for all servers, where one alone uses the database now.
+    ///   - start: The time since which sessions are not of an earlier run.
+    func endSessions(
+        at node: UInt16?, before start: Timestamp, then complete: @escaping @Sendable (_ isDone: Bool) -> Void
+    ) {
         let job = RelayJobs.Job { sql in
-            let held = node == nil ? "node IS NOT NULL" : "node = \(node ?? 0)"
-            let rows = try sql.rows("SELECT DISTINCT account FROM relay_device WHERE \(held)")
+            let held = (node.map { "node = \($0)" } ?? "node IS NOT NULL") + " AND seen_at < ?"
+            let rows = try sql.rows("SELECT DISTINCT account FROM relay_device WHERE \(held)", start)
             let accounts = try rows.map { try $0["account"] as [UInt8] }
             for account in accounts.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
                 try sql.run(
-                    "UPDATE relay_device SET node = NULL, seen_at = ?, changed = ? WHERE account = ? AND \(held)", now,
-                    try Self.revise(account, sql), account)
+                    "UPDATE relay_device SET node = NULL, changed = ? WHERE account = ? AND \(held)",
+                    try Self.revise(account, sql), account, start)
             }
-            try sql.run("DELETE FROM relay_pairing WHERE \(held)")
-            return complete
+            try sql.run("DELETE FROM relay_pairing WHERE " + (node.map { "node = \($0)" } ?? "true"))
+            return { complete(true) }
         } fail: { [weak self] error in
             if let self { log(error, as: failures.devices) }
+            complete(false)
         }
         add(job)
     }
@@ -207,13 +211,14 @@ extension RelayDatabase {
         _ session: RelaySession, at node: UInt16, _ device: DeviceRow, of account: [UInt8], mayBegin: Bool,
         _ sql: any SQLConnection
     ) throws -> RelayJoining {
+        let isNew = try sql.row("SELECT device FROM relay_device WHERE account = ? LIMIT 1", account) == nil
+        if isNew, !mayBegin { return .refused(RelayDirectory.tooManyAccounts) }
         let revision = try revise(account, sql)
         let old = try sql.row("SELECT account, epoch FROM relay_device WHERE device = ? FOR UPDATE", device.device)
         if let old, try old["epoch"] > Int64(session.epoch) { return .superseded }
         var others: [RelayDirectory.AccountID: Int64] = [:]
         if let left = try old?["account"] as [UInt8]?, left != account { others[left] = try revise(left, sql) }
-        if others.isEmpty == false || old == nil {
-            if revision == 1, !mayBegin { return .refused(RelayDirectory.tooManyAccounts) }
+        if !others.isEmpty || old == nil {
             guard try makeSpace(in: account, sql) else { return .refused(RelayDirectory.tooManyDevices) }
         }
         try sql.run(
@@ -225,7 +230,7 @@ extension RelayDatabase {
                 changed = excluded.changed
             """, device.device, account, device.described, device.wake, device.seen, Int64(node),
             Int64(session.epoch), revision)
-        return .joined(try read(account, after: -1, at: node, sql), others: others)
+        return .joined(try read(account, after: -1, at: node, sql), others: others, isNew: isNew)
     }
 
     /// Deletes the device that has been away the longest from an account with as many devices as it may have.
@@ -255,7 +260,8 @@ extension RelayDatabase {
             FROM relay_device WHERE account = ?1
             """, account, revision)
         var read = SharedAccount(
-            revision: try state?["revision"] ?? 0, lastDocument: try state?["last"] ?? 0, changed: [], devices: [])
+            since: revision, revision: try state?["revision"] ?? 0, lastDocument: try state?["last"] ?? 0, changed: [],
+            devices: [])
         for row in rows {
             read.devices.insert(try row["device"])
             guard try row["described"] as [UInt8]? != nil, let stored = try DeviceRow(row).stored else { continue }

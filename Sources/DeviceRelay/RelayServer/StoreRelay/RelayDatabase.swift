@@ -88,9 +88,11 @@ package final class RelayDatabase: RelayRegister {
 
     /// Reads an account's devices, the last seen first.
     package func devices(of account: [UInt8]) throws -> [StoredDevice] {
+        // A change that is written meanwhile is in one of both.
+        let changes = state.withLock { $0.changes }
         let rows = try database.readBlocking { try Self.devices(of: account, $0) }
         var found = Dictionary(rows.map { ($0.device, $0) }) { one, _ in one }
-        for (device, change) in state.withLock({ $0.changes }) {
+        for (device, change) in changes {
             if case .keep(let row, account) = change { found[device] = row } else { found[device] = nil }
         }
         return found.values.compactMap(\.stored).sorted { $0.seen > $1.seen }

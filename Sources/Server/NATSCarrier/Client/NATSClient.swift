@@ -157,6 +157,8 @@ final class NATSClient {
         let server = address.servers[failures % address.servers.count]
         let bootstrap = ClientBootstrap(group: loop).connectTimeout(.seconds(2))
             .channelOption(.socketOption(.so_keepalive), value: 1)
+            // A piece of a file must not count as a server that does not read.
+            .channelOption(.writeBufferWaterMark, value: .init(low: 1 << 20, high: 4 << 20))
             .channelInitializer { [client = NIOLoopBound(self, eventLoop: loop), address, name] channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(

@@ -51,7 +51,7 @@ extension MailboxService: NodeMessenger {
         _ bytes: [UInt8], to node: UInt16, as system: NodeSystem,
         then complete: @escaping @Sendable (CarrierAnswer) -> Void
     ) {
-        guard let nodes else { return complete(.noNode) }
+        guard let nodes else { return loop.execute { complete(.noNode) } }
         nodes.carrier.send([.system(system, bytes)], to: node) { answer in
             NodeMetrics.recordSent(1, answer)
             complete(answer)

@@ -66,16 +66,24 @@ struct OtherNodes {
         firstAnswered = begin
         let isNew = now - begin < Self.silence
         let ended = nodes.filter { node, state in
-            state.isAlive && (heartbeat.nodes[node]?.isAlive != true || heartbeat.nodes[node]?.run != state.run)
+            guard state.isAlive, let found = heartbeat.nodes[node], found.isAlive else { return state.isAlive }
+            return state.run != Self.forgotten && found.run != state.run
         }
+        let isForgotten = nodes.values.contains { $0.isAlive && $0.run == Self.forgotten }
         nodes = heartbeat.nodes
         sequence = heartbeat.sequence
         defer { lastMessage = heartbeat.lastMessage }
-        return (Set(ended.keys), !ended.isEmpty || wasSilent || isNew, heartbeat.lastMessage > lastMessage ?? .max)
+        return (
+            Set(ended.keys), !ended.isEmpty || isForgotten || wasSilent || isNew,
+            heartbeat.lastMessage > lastMessage ?? .max
+        )
     }
 
-    /// Lets the next heartbeat count every run as another one.
-    mutating func forgetRuns() { for node in nodes.keys { nodes[node]?.run = -1 } }
+    /// Lets the next heartbeat have a gap.
+    mutating func forgetRuns() { for node in nodes.keys { nodes[node]?.run = Self.forgotten } }
+
+    /// The number of no run.
+    private static let forgotten: Int64 = -1
 }
 
 /// Attempts whose device's node is looked for. Thread-safe and bounded.

@@ -132,6 +132,17 @@ import Testing
         try end()
     }
 
+    @Test("A sweep that leaves expired messages is followed by another at once")
+    func manyExpired() async throws {
+        for _ in 0..<300 { _ = await keep(Self.queuedMessage(deadline: 50, size: 1)) }
+        _ = await keep(Self.queuedMessage(deadline: 90))
+        let first = await expire(at: 60)
+        #expect(first.ended.count == 256 && first.next == 60)
+        let second = await expire(at: 60)
+        #expect(second.ended.count == 44 && second.next == 90)
+        try end()
+    }
+
     @Test("A store that does not know says so, of what it was to keep, read and remove")
     func failing() async throws {
         let one = Self.queuedMessage()

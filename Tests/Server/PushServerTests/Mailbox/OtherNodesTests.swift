@@ -31,6 +31,15 @@ import Testing
         #expect(hasGap(&nodes, at: 9, next), "an answer was lost")
     }
 
+    @Test func `an answer that was lost ends no node's run`() {
+        var nodes = OtherNodes()
+        for second in 0...4 as ClosedRange<Int64> { _ = hasGap(&nodes, at: second) }
+        nodes.forgetRuns()
+        nodes.asking = begin + .seconds(5)
+        let found = nodes.receive(both, at: begin + .seconds(5))
+        #expect(found.hasGap && found.ended.isEmpty)
+    }
+
     @Test func `the time between questions counts, not that between answers`() {
         var nodes = OtherNodes()
         for second in 0...4 as ClosedRange<Int64> { _ = hasGap(&nodes, at: second) }
