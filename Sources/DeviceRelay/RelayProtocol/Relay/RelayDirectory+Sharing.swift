@@ -92,7 +92,7 @@ extension RelayDirectory {
         account.shared = SharedState(revision: read.revision, lastDocument: read.lastDocument)
         var (directives, afterwards): ([Directive], [Directive]) = ([], [])
         for device in read.changed {
-            let (before, after) = synchronize(device, &account, id, at: now)
+            let (before, after) = synchronize(device, in: &account, id, at: now)
             directives += before
             afterwards += after
         }
@@ -115,7 +115,7 @@ extension RelayDirectory {
     ///
     /// - Returns: The directives before the other devices are told of it, and those after that.
     private mutating func synchronize(
-        _ read: SharedDevice, _ account: inout Account, _ id: AccountID, at now: Int64
+        _ read: SharedDevice, in account: inout Account, _ id: AccountID, at now: Int64
     ) -> ([Directive], [Directive]) {
         let name = read.stored.device.id
         let known = account.entries[name]
@@ -125,7 +125,7 @@ extension RelayDirectory {
         if let own = known?.session, own.node == nil {
             guard let session, session.epoch > own.epoch else { return ([], []) }
         }
-        guard let session else { return (setAbsent(read, known, &account, id, at: now), []) }
+        guard let session else { return (setAbsent(read, before: known, in: &account, id, at: now), []) }
         var device = read.stored.device
         device.presence = .online
         if known?.session == session, known?.device == device, known?.wake == read.stored.wake { return ([], []) }
@@ -144,11 +144,11 @@ extension RelayDirectory {
 
     /// Records a device that has no session with another server.
     private mutating func setAbsent(
-        _ read: SharedDevice, _ known: Entry?, _ account: inout Account, _ id: AccountID, at now: Int64
+        _ read: SharedDevice, before known: Entry?, in account: inout Account, _ id: AccountID, at now: Int64
     ) -> [Directive] {
         let name = read.stored.device.id
         if let session = known?.session {
-            return setInterrupted(name, session, since: read.stored.seen, &account, id, at: now)
+            return setInterrupted(session, since: read.stored.seen, in: &account, id, at: now)
         }
         let offline = offlineDescription(of: read.stored.device, wake: read.stored.wake)
         guard let known else {
@@ -180,9 +180,9 @@ extension RelayDirectory {
 
     /// Begins the grace of a device whose session with another server has ended.
     private mutating func setInterrupted(
-        _ name: String, _ session: RelaySession, since: Int64, _ account: inout Account, _ id: AccountID, at now: Int64
+        _ session: RelaySession, since: Int64, in account: inout Account, _ id: AccountID, at now: Int64
     ) -> [Directive] {
-        let end = now + Self.grace
+        let (name, end) = (session.device, now + Self.grace)
         account.entries[name]?.session = nil
         account.entries[name]?.graceEnd = end
         account.entries[name]?.since = since
@@ -196,10 +196,10 @@ extension RelayDirectory {
         var directives: [Directive] = []
         for id in accounts.keys {
             guard var account = accounts[id] else { continue }
-            for (name, entry) in account.entries {
+            for entry in account.entries.values {
                 guard let session = entry.session, isOfEnded(session) else { continue }
                 account.shared.revision = -1
-                directives += setInterrupted(name, session, since: now, &account, id, at: now)
+                directives += setInterrupted(session, since: now, in: &account, id, at: now)
             }
             accounts[id] = account
         }

@@ -102,7 +102,7 @@ extension RelayBroker: NodeListener {
 
     /// Stores a session's device, and reads its account, before the directory has its hello.
     func join(
-        _ sender: RelaySession, _ hello: RelayHello, _ sharing: RelaySharing, at now: Timestamp,
+        _ sender: RelaySession, with hello: RelayHello, by sharing: RelaySharing, at now: Timestamp,
         then complete: @escaping @Sendable (UpstreamOutcome) -> Void
     ) {
         guard hello.device.weight.fits(RelayDevice.largest) else {
@@ -118,12 +118,12 @@ extension RelayBroker: NodeListener {
         device.presence = .online
         let stored = StoredDevice(device: device, seen: now.rawValue, wake: hello.wake)
         sharing.database.join(sender, at: sharing.node, stored, of: hello.account, mayBegin: mayBegin) { [weak self] in
-            self?.joined(sender, hello, $0, sharing, then: complete)
+            self?.handleJoining($0, of: sender, with: hello, by: sharing, then: complete)
         }
     }
 
-    private func joined(
-        _ sender: RelaySession, _ hello: RelayHello, _ outcome: RelayJoining, _ sharing: RelaySharing,
+    private func handleJoining(
+        _ outcome: RelayJoining, of sender: RelaySession, with hello: RelayHello, by sharing: RelaySharing,
         then complete: @escaping @Sendable (UpstreamOutcome) -> Void
     ) {
         let now = clock()

@@ -167,7 +167,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
             // Only a hash is stored, which proves nothing to any other party.
             let hello = RelayHello(
                 account: Array(SHA256.hash(data: token)), device: device, wake: wake, known: known)
-            if let sharing { return join(sender, hello, sharing, at: now, then: complete) }
+            if let sharing { return join(sender, with: hello, by: sharing, at: now, then: complete) }
             state.withLock { state in
                 load(hello.account, &state, at: now)
                 follow(

@@ -34,7 +34,7 @@ extension RelayDatabase {
             return jobs.completionQueue.async { complete(.failed("the device's description cannot be written")) }
         }
         let job = RelayJobs.Job(locks: [account, Array(session.device.utf8)]) { sql in
-            let outcome = try Self.join(session, at: node, row, of: account, mayBegin: mayBegin, sql)
+            let outcome = try Self.join(session, at: node, with: row, of: account, mayBegin: mayBegin, sql)
             return { complete(outcome) }
         } fail: {
             complete(.failed("\($0)"))
@@ -47,7 +47,7 @@ extension RelayDatabase {
         _ session: RelaySession, of account: RelayDirectory.AccountID?, at now: Timestamp,
         then complete: @escaping @Sendable (Revisions?) -> Void
     ) {
-        change([account ?? [], Array(session.device.utf8)], complete) { sql in
+        change(locking: [account ?? [], Array(session.device.utf8)], then: complete) { sql in
             try RelayPairings(sql).remove(session)
             guard let account = try Self.account(of: session.device, sql) else { return [:] }
             let revision = try Self.revise(account, sql)
@@ -65,7 +65,7 @@ extension RelayDatabase {
         then complete: @escaping @Sendable (Revisions?) -> Void
     ) {
         guard let row = DeviceRow(device) else { return jobs.completionQueue.async { complete([:]) } }
-        change([account, Array(row.device.utf8)], complete) { sql in
+        change(locking: [account, Array(row.device.utf8)], then: complete) { sql in
             let revision = try Self.revise(account, sql)
             let changed = try sql.run(
                 "UPDATE relay_device SET described = ?, wake = ?, changed = ? WHERE device = ? AND account = ? AND node IS NULL",
@@ -78,7 +78,7 @@ extension RelayDatabase {
     func remove(
         _ device: String, unlessSeenAfter now: Timestamp, then complete: @escaping @Sendable (Revisions?) -> Void
     ) {
-        change([Array(device.utf8)], complete) { sql in
+        change(locking: [Array(device.utf8)], then: complete) { sql in
             guard let account = try Self.account(of: device, sql) else { return [:] }
             let revision = try Self.revise(account, sql)
             try sql.run(
@@ -181,7 +181,7 @@ extension RelayDatabase {
     // MARK: Steps
 
     private func change(
-        _ locks: [[UInt8]], _ complete: @escaping @Sendable (Revisions?) -> Void,
+        locking locks: [[UInt8]], then complete: @escaping @Sendable (Revisions?) -> Void,
         _ body: @escaping @Sendable (any SQLConnection) throws -> Revisions
     ) {
         let job = RelayJobs.Job(locks: locks) { sql in
@@ -208,7 +208,7 @@ extension RelayDatabase {
     }
 
     private static func join(
-        _ session: RelaySession, at node: UInt16, _ device: DeviceRow, of account: [UInt8], mayBegin: Bool,
+        _ session: RelaySession, at node: UInt16, with device: DeviceRow, of account: [UInt8], mayBegin: Bool,
         _ sql: any SQLConnection
     ) throws -> RelayJoining {
         let isNew = try sql.row("SELECT device FROM relay_device WHERE account = ? LIMIT 1", account) == nil

@@ -38,7 +38,7 @@ package struct MediaRegister: Sendable {
                 """, file.teamText, file.digest, file.expires)
             if let known, let kept = try MediaFile(known) { return kept }
             let team = try file.team.map { try Self.lockedSum($0.rawValue, sql) }
-            try Self.check(file.bytes, team, all, settings)
+            try Self.check(file.bytes, team: team, all: all, settings)
             try insert(file, sql)
             return file
         }
@@ -73,7 +73,7 @@ package struct MediaRegister: Sendable {
         try database.readBlocking { sql in
             let all = try Self.sum(Self.everyTeam, sql)
             let own = try team.map { try Self.sum($0.rawValue, sql) }
-            try Self.check(bytes, own, all, settings)
+            try Self.check(bytes, team: own, all: all, settings)
         }
     }
 
@@ -193,7 +193,7 @@ package struct MediaRegister: Sendable {
     }
 
     private static func check(
-        _ bytes: Int64, _ team: Sum?, _ all: Sum, _ settings: MediaStore.Settings
+        _ bytes: Int64, team: Sum?, all: Sum, _ settings: MediaStore.Settings
     ) throws {
         if let team {
             let countLimit = max(1, settings.countLimit / 2)

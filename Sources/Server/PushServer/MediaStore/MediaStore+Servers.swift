@@ -140,7 +140,7 @@ extension MediaStore {
         // The descriptor is closed with its last use.
         try withExtendedLifetime(target) {
             do {
-                guard try copy(found, to: target, place, shared) else { throw MediaOutOfReach() }
+                guard try copy(found, to: target, at: place, from: shared) else { throw MediaOutOfReach() }
                 try MediaFolder.sync(target.number, place)
                 try change.withLock { _ in try insert(found.file, from: place) }
             } catch {
@@ -152,7 +152,7 @@ extension MediaStore {
     }
 
     private func copy(
-        _ found: MediaRegister.Located, to target: Descriptor, _ place: String, _ shared: SharedMedia
+        _ found: MediaRegister.Located, to target: Descriptor, at place: String, from shared: SharedMedia
     ) throws -> Bool {
         var intake = MediaIntake()
         let number = target.number
