@@ -168,7 +168,7 @@ extension RelayBroker {
             // Its hello is being stored.
             if !isHeld, state.others.joining[target] != nil {
                 let work: @Sendable (RelayBroker) -> Void = {
-                    $0.receive(route, for: target, from: sender, isHeld: true)
+                    $0.receive(route, for: target, from: sender, isRead: isRead, isHeld: true)
                 }
                 guard hold(work, for: target, &state) else {
                     return .refuse(.overloaded)
@@ -184,7 +184,7 @@ extension RelayBroker {
             if !isRead, let waiting = state.others.reading[account]?.frames {
                 guard waiting.count < OtherServers.frameLimit else { return .refuse(.overloaded) }
                 state.others.reading[account]?.frames?.append { [weak self] in
-                    self?.receive(route, for: target, from: sender, isRead: true)
+                    self?.receive(route, for: target, from: sender, isRead: true, isHeld: isHeld)
                 }
                 return .wait
             }
@@ -201,7 +201,7 @@ extension RelayBroker {
         case .refuse(let reason): sendRefusal(to: sender, .undelivered(id: route.id, reason))
         case .read(let account):
             synchronize(account, upTo: .max) { [weak self] in
-                self?.receive(route, for: target, from: sender, isRead: true)
+                self?.receive(route, for: target, from: sender, isRead: true, isHeld: isHeld)
             }
         case .wait: break
         }

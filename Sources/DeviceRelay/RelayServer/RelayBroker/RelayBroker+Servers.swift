@@ -50,6 +50,9 @@ struct OtherServers {
     var reading: [RelayDirectory.AccountID: Reading] = [:]
     /// The servers that did not receive an announcement, and read everything later.
     var behind: Set<UInt16> = []
+    /// Whether everything is being compared with the store, and whether that is wanted again after it.
+    var isComparing = false
+    var isComparingAgain = false
 
     /// The changes that were read of an account, without the sessions of servers that do not run.
     func living(_ read: SharedAccount) -> SharedAccount {
@@ -360,16 +363,31 @@ extension RelayBroker: NodeListener {
         }
     }
 
-    /// Compares all accounts and devices with the store, some hundred at a time.
+    /// Compares all accounts and devices with the store, some hundred at a time; again where that is under way.
     func readEverything() {
-        let (accounts, devices) = state.withLock { ($0.directory.accountIDs, $0.directory.deviceIDs) }
-        compare(accounts[...], devices[...])
+        let found = state.withLock { state -> (accounts: [RelayDirectory.AccountID], devices: [String])? in
+            guard !state.others.isComparing else {
+                state.others.isComparingAgain = true
+                return nil
+            }
+            state.others.isComparing = true
+            return (state.directory.accountIDs, state.directory.deviceIDs)
+        }
+        if let found { compare(found.accounts[...], found.devices[...]) }
+    }
+
+    private func endComparison() {
+        let isWantedAgain = state.withLock { state in
+            defer { (state.others.isComparing, state.others.isComparingAgain) = (false, false) }
+            return state.others.isComparingAgain
+        }
+        if isWantedAgain { readEverything() }
     }
 
     private static let compared = 500
 
     private func compare(_ accounts: ArraySlice<RelayDirectory.AccountID>, _ devices: ArraySlice<String>) {
-        guard let sharing, !accounts.isEmpty || !devices.isEmpty else { return }
+        guard let sharing, !accounts.isEmpty || !devices.isEmpty else { return endComparison() }
         let (some, few) = (Array(accounts.prefix(Self.compared)), Array(devices.prefix(Self.compared)))
         sharing.database.readState(of: some, messagesFor: few) { [weak self] read in
             guard let self else { return }
