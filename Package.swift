@@ -281,8 +281,8 @@ let testTargets: [Target] = [
     tests("DeviceChannel", in: "Core", "PushCore", protobuf, nioCore, nioPosix, nioEmbedded),
     tests(
         "PushServer", in: "Server", "APNsProtocol", "AgentProtocol", "CertificateTestSupport", "DeviceChannel",
-        "FCMProtocol", "MailboxHistories", "Networking", "PushCore", "StoreContract", "StoreMemory", crypto, nioCore,
-        nioPosix, logging, hummingbird, x509, nioSSL, nioEmbedded),
+        "FCMProtocol", "MailboxHistories", "Networking", "PostgresTestSupport", "PushCore", "StoreContract",
+        "StoreMemory", crypto, nioCore, nioPosix, logging, hummingbird, x509, nioSSL, nioEmbedded),
     tests(
         "SQLiteStore", in: "Server", "APNsProtocol", "HubProtocol", "HubServer", "Platform", "PowerCut", "PushCore",
         "PushServer", "RelayProtocol", "RelayServer", "StatementLog", "StoreContract", grdb, nioPosix, logging),

@@ -1,5 +1,4 @@
 import AldabaTestSupport
-import Dispatch
 import Foundation
 import PostgresTestSupport
 import PushCore
@@ -11,33 +10,6 @@ import Testing
 @Suite(
     .enabled(if: !PostgresVersion.installed.isEmpty, "no server of PostgreSQL is installed"), PostgresServer.Shared())
 struct SharedMediaTests {
-    /// Carries messages between the servers of a test.
-    private final class Carrier: Sendable {
-        let listeners = Mutex<[UInt16: any NodeListener]>([:])
-        let queue = DispatchQueue(label: "nodes")
-    }
-
-    private struct Messenger: NodeMessenger {
-        let carrier: Carrier
-        let node: UInt16
-        var nodeNumber: UInt16? { node }
-
-        func send(
-            _ bytes: [UInt8], to node: UInt16, as system: NodeSystem,
-            then complete: @escaping @Sendable (CarrierAnswer) -> Void
-        ) {
-            carrier.queue.async { [carrier] in
-                let listener = carrier.listeners.withLock { $0[node] }
-                listener?.receive(bytes)
-                complete(listener == nil ? .noNode : .received)
-            }
-        }
-
-        func listen(_ listener: any NodeListener, as system: NodeSystem) {
-            carrier.listeners.withLock { $0[node] = listener }
-        }
-    }
-
     private final class Clock: Sendable {
         private let time = Mutex(Timestamp(seconds: 1_800_000_000))
         var now: Timestamp { time.withLock { $0 } }
@@ -46,7 +18,7 @@ struct SharedMediaTests {
 
     private final class World {
         let folder: TemporaryFolder
-        let carrier = Carrier()
+        let carrier = TestMessengers()
         let clock = Clock()
         private(set) var stores: [MediaStore] = []
 
@@ -54,7 +26,7 @@ struct SharedMediaTests {
             folder = try TemporaryFolder()
             let database = PostgresServer.media(of: try PostgresServer.database())
             for node in 0..<UInt16(count) {
-                let messenger = Messenger(carrier: carrier, node: node)
+                let messenger = carrier.messenger(of: node)
                 stores.append(
                     try MediaStore(
                         folder: folder.path("media\(node)"),
@@ -97,7 +69,7 @@ struct SharedMediaTests {
         let bytes = picture(300_000)
         let file = try world.upload(bytes, at: 0).file
         #expect(try await world.content(file, at: 1) == bytes)
-        world.carrier.listeners.withLock { $0[0] = nil }
+        world.carrier.remove(0)
         #expect(try await world.content(file, at: 1) == bytes)
         #expect(try await world.content(file, at: 2) == bytes)
     }
@@ -139,7 +111,7 @@ struct SharedMediaTests {
     func again() async throws {
         let world = try World()
         let file = try world.upload(picture(100), at: 0).file
-        world.carrier.listeners.withLock { $0[0] = nil }
+        world.carrier.remove(0)
         await #expect(throws: MediaOutOfReach.self) { _ = try await world.content(file, at: 1) }
         let again = try world.upload(picture(100), at: 1)
         #expect(!again.isNew && again.file.name == file.name)

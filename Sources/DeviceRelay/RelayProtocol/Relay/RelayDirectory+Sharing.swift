@@ -74,7 +74,7 @@ extension RelayDirectory {
     }
 
     /// Drops an account from memory that no session of this server needs.
-    public mutating func release(_ id: AccountID) { if let account = accounts[id] { keep(account, id) } }
+    public mutating func release(_ id: AccountID) { if let account = accounts[id] { dropIfUnused(account, id) } }
 
     /// Begins with an account that one of its devices has joined, before that device's hello; does nothing for one in memory.
     public mutating func begin(_ id: AccountID) { if accounts[id] == nil { accounts[id] = newAccount() } }
@@ -205,6 +205,33 @@ extension RelayDirectory {
         }
         for session in guestSessions.sessions where isOfEnded(session) { directives += leave(session) }
         return directives
+    }
+
+    /// Records that a message may have been lost on its way to another server's session: both ends are notified of an
+    /// interruption, as the one does not know what the other has received. Nothing follows where that session is over, of which
+    /// its account is notified anyway.
+    public mutating func handleLoss(of target: RelaySession, for sender: RelaySession) -> [Directive] {
+        let notices: [Directive] = [
+            .send(.interrupted(device: target.device), to: sender),
+            .send(.interrupted(device: sender.device), to: target),
+        ]
+        if guestSessions.partner(of: sender, target.device) == target || pairings.partner(of: sender) == target {
+            return notices
+        }
+        guard let id = accountOf[sender], accounts[id]?.entries[target.device]?.session == target else { return [] }
+        return interrupt(target.device, for: sender) + [notices[1]]
+    }
+
+    /// Notifies a session of an interruption of a present device, and of its end.
+    public mutating func interrupt(_ device: String, for session: RelaySession) -> [Directive] {
+        let interruption = Directive.send(.interrupted(device: device), to: session)
+        guard let id = accountOf[session], var account = accounts[id], account.entries[device]?.session != nil else {
+            return [interruption]
+        }
+        Self.change(device, &account)
+        let directives = Self.tellChanges(&account, to: session.device)
+        accounts[id] = account
+        return [interruption] + directives
     }
 
     // MARK: Frames of other servers' sessions

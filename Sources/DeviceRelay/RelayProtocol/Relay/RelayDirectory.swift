@@ -213,7 +213,7 @@ public struct RelayDirectory: Sendable {
         Self.remove(device, &account)
         belongs[device] = nil
         let directives = Self.tellChanges(&account)
-        keep(account, id)
+        dropIfUnused(account, id)
         return directives + [.forget(device: device)]
     }
 
@@ -230,7 +230,7 @@ public struct RelayDirectory: Sendable {
             directives.append(.send(.removed(revision: account.revision, device: device), to: own))
         }
         let parted = entry.session.map { leave($0) } ?? []
-        keep(account, id)
+        dropIfUnused(account, id)
         return directives + parted + [.forget(device: device)]
     }
 
@@ -310,7 +310,7 @@ public struct RelayDirectory: Sendable {
                     .keep(StoredDevice(device: device, seen: entry.since, wake: entry.wake), absence.account))
             }
             directives += tellChanges(&account, absence.account, at: now)
-            keep(account, absence.account)
+            dropIfUnused(account, absence.account)
         }
         return directives + tellDue(at: now) + waiting.due(at: now)
     }
@@ -321,7 +321,7 @@ public struct RelayDirectory: Sendable {
     }
 
     /// Keeps an account while one of its devices is there, or may be back in a moment.
-    mutating func keep(_ account: Account, _ id: AccountID) {
+    mutating func dropIfUnused(_ account: Account, _ id: AccountID) {
         // A message that waits goes to the server to which its device comes.
         let isInUse =
             account.entries.values.contains { $0.session.map { $0.node == nil } ?? false || $0.graceEnd != nil }

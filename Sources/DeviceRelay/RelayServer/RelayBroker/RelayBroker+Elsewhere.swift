@@ -11,12 +11,24 @@ extension RelayBroker {
     /// Sends a frame to a session of another server.
     ///
     /// - Parameter sender: The session of this server that the other one is brought together with by it, if any.
-    func sendElsewhere(_ bytes: [UInt8], to session: RelaySession, _ node: UInt16, from sender: RelaySession?) {
-        send(.frame(bytes, to: session, from: sender), to: node) { _ in }
+    func sendElsewhere(
+        _ bytes: [UInt8], to session: RelaySession, at node: UInt16, from sender: RelaySession?,
+        tries: Int = answerTries
+    ) {
+        send(.frame(bytes, to: session, from: sender), to: node) { [weak self] answer in
+            // A server that does not run has no such session.
+            guard answer == .unanswered, tries > 1 else { return }
+            self?.schedule(Self.queuedMessagePause) { [weak self] in
+                self?.sendElsewhere(bytes, to: session, at: node, from: sender, tries: tries - 1)
+            }
+        }
     }
 
+    /// The number of times that an answer or a notice is sent to another server: for as long as one is taken for running.
+    static let answerTries = 8
+
     /// Forwards a message to a session of another server. The sender is notified where it did not arrive, or nobody knows.
-    func forwardElsewhere(_ route: RelayRoute, to target: RelaySession, _ node: UInt16, from sender: RelaySession) {
+    func forwardElsewhere(_ route: RelayRoute, to target: RelaySession, at node: UInt16, from sender: RelaySession) {
         guard let bytes = encoded(.route(route)) else {
             return sendRefusal(to: sender, .undelivered(id: route.id, .tooLarge))
         }
@@ -25,9 +37,13 @@ extension RelayBroker {
             switch answer {
             case .received: break
             case .noNode: self?.sendRefusal(to: sender, .undelivered(id: route.id, .unavailable))
-            case .unanswered: self?.sendRefusal(to: sender, .interrupted(device: target.device))
+            case .unanswered: self?.handleLoss(of: target, for: sender)
             }
         }
+    }
+
+    private func handleLoss(of target: RelaySession, for sender: RelaySession) {
+        state.withLock { follow($0.directory.handleLoss(of: target, for: sender), &$0) }
     }
 
     /// Sends a frame to a device of an account, wherever it is.
@@ -37,7 +53,7 @@ extension RelayBroker {
         }) {
             return sendRefusal(to: session, frame)
         }
-        if let bytes = encoded(frame) { tellAll(.notice(bytes, device: device)) }
+        if let bytes = encoded(frame) { sendToOtherServers(.notice(bytes, device: device)) }
     }
 
     /// Has another server recall a message that it may be delivering.
@@ -148,6 +164,7 @@ extension RelayBroker {
             case .found:
                 if let sender { follow(state.directory.found(sender, by: target), &state) }
             case .removed(_, let device): state.directory.endGuest(device, of: target)
+            case .interrupted(let device): return follow(state.directory.interrupt(device, for: target), &state)
             default: break
             }
             send(frame, to: target, connection)

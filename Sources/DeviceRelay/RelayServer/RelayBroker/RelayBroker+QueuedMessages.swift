@@ -69,7 +69,7 @@ extension RelayBroker {
         }
         follow(queuedMessages.withLock { $0.flow.kept(for: queuedMessage.device) })
         // A server whose session this one does not know yet may have read before the message was stored.
-        tellAll(.stored(device: queuedMessage.device, deadline: queuedMessage.deadline))
+        sendToOtherServers(.stored(device: queuedMessage.device, deadline: queuedMessage.deadline))
         sweepQueuedMessages(by: Timestamp(rawValue: queuedMessage.deadline), at: now)
     }
 

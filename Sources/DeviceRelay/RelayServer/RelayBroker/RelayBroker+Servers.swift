@@ -206,13 +206,13 @@ extension RelayBroker: NodeListener {
     /// Tells the other servers that accounts have changed.
     func announce(_ changed: [RelayDirectory.AccountID: Int64]) {
         for (account, revision) in changed {
-            tellAll(.changed(account: account, revision: revision))
+            sendToOtherServers(.changed(account: account, revision: revision))
             synchronize(account, upTo: revision)
         }
     }
 
     /// Sends a message to all other servers. One that does not receive it reads everything later.
-    func tellAll(_ message: RelayNodeMessage) {
+    func sendToOtherServers(_ message: RelayNodeMessage) {
         guard let sharing else { return }
         for node in state.withLock({ $0.others.alive }) where node != sharing.node {
             send(message, to: node) { [weak self] in self?.note($0, of: node) }

@@ -251,7 +251,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         }
         switch directive {
         case .forward(let route, let target, _):
-            if let node = target.node { return forwardElsewhere(route, to: target, node, from: sender) }
+            if let node = target.node { return forwardElsewhere(route, to: target, at: node, from: sender) }
             guard let connection else { return sendRefusal(to: sender, .undelivered(id: route.id, .unavailable)) }
             forward(route, connection, from: sender)
         case .send(let frame, let target): send(frame, to: target, connection)
@@ -293,7 +293,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     private func send(
         _ bytes: [UInt8], frame: RelayFrame, to session: RelaySession, connection: (any DeviceConnection)?
     ) {
-        if let node = session.node { return sendElsewhere(bytes, to: session, node, from: nil) }
+        if let node = session.node { return sendElsewhere(bytes, to: session, at: node, from: nil) }
         connection?.relay(bytes, isBulk: false) { [weak self] outcome in
             if outcome != .written { self?.missed(frame, session) }
         }
@@ -319,7 +319,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
                 last = bytes.map { (frame, $0) }
                 guard let bytes else { break }
                 if let node = session.node, case .found(let host) = frame {
-                    sendElsewhere(bytes, to: session, node, from: state.directory.session(of: host.id))
+                    sendElsewhere(bytes, to: session, at: node, from: state.directory.session(of: host.id))
                 } else {
                     send(bytes, frame: frame, to: session, connection: state.connections[session])
                 }
@@ -328,11 +328,11 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
                 describe(session, &state)
             case .forward(let route, let target, let sender):
                 if let node = target.node {
-                    forwardElsewhere(route, to: target, node, from: sender)
+                    forwardElsewhere(route, to: target, at: node, from: sender)
                 } else if let connection = state.connections[target] {
                     forward(route, connection, from: sender)
                 }
-            case .keep(let device, let account): keep(device, of: account)
+            case .keep(let device, let account): storeDevice(device, of: account)
             case .forget(let device):
                 forget(device)
                 endQueuedMessages(for: device)
@@ -344,7 +344,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         }
     }
 
-    private func keep(_ device: StoredDevice, of account: RelayDirectory.AccountID) {
+    private func storeDevice(_ device: StoredDevice, of account: RelayDirectory.AccountID) {
         guard let sharing else { return register.keep(device, of: account) }
         // What was not stored is found again by the next push.
         sharing.database.update(device, of: account) { [weak self] in if let changed = $0 { self?.announce(changed) } }

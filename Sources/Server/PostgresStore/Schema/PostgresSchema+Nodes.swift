@@ -11,4 +11,28 @@ extension PostgresSchema {
         INSERT INTO shared_secret VALUES ('cluster', md5(random()::text));
         """
     ]
+
+    // MARK: Files of notifications, which each node keeps in its data folder
+
+    /// The schema of the tables about files.
+    package static let mediaSchema = "media"
+
+    static let media = [
+        """
+        CREATE SCHEMA \(mediaSchema);
+        CREATE TABLE \(mediaSchema).file(name text PRIMARY KEY, format text NOT NULL, bytes bigint NOT NULL,
+            sha256 text NOT NULL, team text NOT NULL, made_at bigint NOT NULL, expires_at bigint NOT NULL);
+        CREATE INDEX file_content ON \(mediaSchema).file(team, sha256);
+        CREATE INDEX file_expiry ON \(mediaSchema).file(expires_at);
+        CREATE TABLE \(mediaSchema).copy(name text REFERENCES \(mediaSchema).file(name) ON DELETE CASCADE, node bigint,
+            PRIMARY KEY (name, node));
+        CREATE TABLE \(mediaSchema).removed(name text PRIMARY KEY, number bigint GENERATED ALWAYS AS IDENTITY,
+            expires_at bigint NOT NULL);
+        CREATE INDEX removed_number ON \(mediaSchema).removed(number);
+        CREATE INDEX removed_expiry ON \(mediaSchema).removed(expires_at);
+        CREATE TABLE \(mediaSchema).sum(team text PRIMARY KEY, bytes bigint NOT NULL, count bigint NOT NULL)
+            WITH (fillfactor = 50);
+        INSERT INTO \(mediaSchema).sum VALUES ('*', 0, 0);
+        """
+    ]
 }

@@ -30,13 +30,13 @@ package final class FeedExchange: NodeListener {
         self.messenger = messenger
         self.node = node
         messenger.listen(self, as: .feed)
-        feed.forward(changes: { [weak self] in self?.add($0) }, listening: { [weak self] in self?.sayListening() })
+        feed.forward(changes: { [weak self] in self?.add($0) }, listening: { [weak self] in self?.announceListeners() })
     }
 
     // MARK: To other nodes
 
     /// Says to the other nodes that this one has listeners.
-    private func sayListening() {
+    private func announceListeners() {
         for node in state.withLock({ $0.alive }) where node != self.node {
             messenger.send(FeedMessage.listening(node: self.node).encoded, to: node, as: .feed) { _ in }
         }
@@ -70,7 +70,7 @@ package final class FeedExchange: NodeListener {
     /// Receives the state of the nodes, and tells them of listeners.
     package func receive(_ nodes: RunningNodes) {
         state.withLock { $0.alive = nodes.alive }
-        if feed.hasListeners { sayListening() }
+        if feed.hasListeners { announceListeners() }
     }
 
     /// Receives a message of another node.

@@ -108,7 +108,7 @@ package struct MediaRegister: Sendable {
                 "DELETE FROM file WHERE name = ?1 AND (?2 IS NULL OR team = ?2) RETURNING *", name.description,
                 team?.rawValue)
             guard let row, let file = try MediaFile(row) else { return nil }
-            try Self.count(file, -1, sql)
+            try Self.count(file, by: -1, sql)
             try sql.run(
                 "INSERT INTO removed(name, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING", name.description,
                 file.expires)
@@ -130,7 +130,7 @@ package struct MediaRegister: Sendable {
                 DELETE FROM file WHERE name IN (SELECT name FROM file WHERE expires_at <= ? ORDER BY expires_at LIMIT 1000)
                 RETURNING *
                 """, now)
-            for file in try expired.compactMap({ try MediaFile($0) }) { try Self.count(file, -1, sql) }
+            for file in try expired.compactMap({ try MediaFile($0) }) { try Self.count(file, by: -1, sql) }
             try sql.run("DELETE FROM removed WHERE expires_at <= ?", now)
             let rows = try sql.rows("SELECT name, number FROM removed WHERE number > ? ORDER BY number", last)
             let names = try rows.compactMap { MediaName(try $0["name"] as String) }
@@ -159,7 +159,7 @@ package struct MediaRegister: Sendable {
             file.name.description, file.format.rawValue, file.bytes, file.digest, file.teamText, file.made, file.expires
         )
         _ = try addCopy(of: file.name, sql)
-        try Self.count(file, 1, sql)
+        try Self.count(file, by: 1, sql)
     }
 
     private func addCopy(of name: MediaName, _ sql: any SQLConnection) throws -> Bool {
@@ -206,7 +206,7 @@ package struct MediaRegister: Sendable {
         guard all.bytes + bytes <= settings.quota else { throw MediaRejection.quota(settings.quota) }
     }
 
-    private static func count(_ file: MediaFile, _ change: Int64, _ sql: any SQLConnection) throws {
+    private static func count(_ file: MediaFile, by change: Int64, _ sql: any SQLConnection) throws {
         for team in file.team == nil ? [everyTeam] : [everyTeam, file.teamText] {
             _ = try lockedSum(team, sql)
             try sql.run(

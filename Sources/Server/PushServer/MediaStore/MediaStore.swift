@@ -145,7 +145,7 @@ package final class MediaStore: Sendable {
             let file = MediaFile(
                 name: name, format: verdict.format, bytes: verdict.bytes, digest: verdict.digest, team: team,
                 made: now, expires: expires)
-            if let shared { return try keep(file, from: arrived, shared) }
+            if let shared { return try storeShared(file, from: arrived, by: shared) }
             if var known = index.withLock({ $0.file(digest: verdict.digest, team: team, at: now) }) {
                 // The expiration is never made earlier: the setting may have become shorter.
                 known.expires = max(known.expires, expires)
@@ -159,7 +159,7 @@ package final class MediaStore: Sendable {
     }
 
     /// Keeps a file that other servers may have too: the register says under which name.
-    private func keep(_ file: MediaFile, from arrived: String, _ shared: SharedMedia) throws -> TakenMedia {
+    private func storeShared(_ file: MediaFile, from arrived: String, by shared: SharedMedia) throws -> TakenMedia {
         try insert(file, from: arrived)
         let kept: MediaFile
         do { kept = try shared.register.add(file, settings) } catch {

@@ -68,6 +68,19 @@ import Testing
                 .hasNewDocuments)
     }
 
+    @Test("A lost message interrupts both ends, where the session that it was for is not over")
+    func lostMessage() {
+        var directory = directory()
+        #expect(directory.handleLoss(of: RelaySession(device: "2", epoch: 0, node: 4), for: own).isEmpty)
+        let directives = directory.handleLoss(of: other, for: own)
+        #expect(directives.first == .send(.interrupted(device: "2"), to: own))
+        #expect(directives.contains(.send(.interrupted(device: "1"), to: other)))
+        let isBack = directives.contains {
+            if case .send(.changed(_, let device), to: own) = $0 { device.id == "2" } else { false }
+        }
+        #expect(isBack)
+    }
+
     @Test("A message that waits goes to the server to which its device comes, also when its sender has gone")
     func waits() {
         var directory = directory()

@@ -14,52 +14,6 @@ import Testing
 @Suite(
     .enabled(if: !PostgresVersion.installed.isEmpty, "no server of PostgreSQL is installed"), PostgresServer.Shared())
 struct SharedRelayTests {
-    /// Carries messages between the brokers of a test, in order and on a thread of its own for each.
-    private final class Carrier: Sendable {
-        struct State {
-            var listeners: [UInt16: any NodeListener] = [:]
-            /// Whether messages are lost.
-            var isCut = false
-        }
-
-        let state = Mutex(State())
-        let queues = (0..<4).map { DispatchQueue(label: "node \($0)") }
-
-        func send(_ bytes: [UInt8], to node: UInt16, then complete: @escaping @Sendable (CarrierAnswer) -> Void) {
-            queues[Int(node)].async { [self] in
-                let (listener, isCut) = state.withLock { ($0.listeners[node], $0.isCut) }
-                if isCut { return complete(.unanswered) }
-                guard let listener else { return complete(.noNode) }
-                listener.receive(bytes)
-                complete(.received)
-            }
-        }
-
-        /// Tells the brokers which nodes run.
-        func heartbeat(alive: Set<UInt16>, ended: Set<UInt16> = [], hasGap: Bool = false) {
-            for (_, listener) in state.withLock({ $0.listeners }) {
-                listener.receive(RunningNodes(alive: alive, ended: ended, hasGap: hasGap))
-            }
-        }
-    }
-
-    private struct Messenger: NodeMessenger {
-        let carrier: Carrier
-        let node: UInt16
-        var nodeNumber: UInt16? { node }
-
-        func send(
-            _ bytes: [UInt8], to node: UInt16, as system: NodeSystem,
-            then complete: @escaping @Sendable (CarrierAnswer) -> Void
-        ) {
-            carrier.send(bytes, to: node, then: complete)
-        }
-
-        func listen(_ listener: any NodeListener, as system: NodeSystem) {
-            carrier.state.withLock { $0.listeners[node] = listener }
-        }
-    }
-
     /// A device's connection, whose frames a test reads one after the other.
     private final class Connection: DeviceConnection {
         private let frames = AsyncStream.makeStream(of: RelayFrame.self)
@@ -90,7 +44,7 @@ struct SharedRelayTests {
     }
 
     private struct World {
-        let carrier = Carrier()
+        let carrier = TestMessengers()
         let brokers: [RelayBroker]
         let databases: [RelayDatabase]
 
@@ -103,7 +57,7 @@ struct SharedRelayTests {
                 RelayBroker(
                     register: database, queuedMessages: database, documents: database,
                     sharing: RelaySharing(
-                        node: UInt16(number), messenger: Messenger(carrier: carrier, node: UInt16(number)),
+                        node: UInt16(number), messenger: carrier.messenger(of: UInt16(number)),
                         database: database),
                     clock: { MachineTime.now },
                     schedule: {
@@ -112,7 +66,7 @@ struct SharedRelayTests {
                     logger: Logger(label: "test"))
             }
             self.databases = databases
-            carrier.heartbeat(alive: Set(0..<UInt16(count)))
+            carrier.sendHeartbeat(RunningNodes(alive: Set(0..<UInt16(count))))
         }
 
         func say(_ frame: RelayFrame, _ session: DeviceSessionID, at node: Int) async throws {
@@ -203,11 +157,11 @@ struct SharedRelayTests {
         let one = try await world.join(try session(1), at: 0)
         let two = try await world.join(try session(2), at: 1)
         try await online("2", at: one)
-        world.carrier.heartbeat(alive: [0], ended: [1], hasGap: true)
+        world.carrier.sendHeartbeat(RunningNodes(alive: [0], ended: [1], hasGap: true))
         #expect(try await one.next(Self.isInterruption(of: "2")))
         try await world.say(route(2, 1), try session(1), at: 0)
         #expect(try await one.next(Self.undelivered) == .unavailable)
-        world.carrier.heartbeat(alive: [0, 1])
+        world.carrier.sendHeartbeat(RunningNodes(alive: [0, 1]))
         try await online("2", at: one)
         try await world.say(route(2, 2), try session(1), at: 0)
         #expect(try await two.next(Self.body) == 2)
@@ -220,15 +174,16 @@ struct SharedRelayTests {
         let one = try await world.join(try session(1), at: 0)
         _ = try await world.join(try session(2), at: 1)
         try await online("2", at: one)
-        world.carrier.state.withLock { $0.isCut = true }
+        world.carrier.isCut = true
         try await world.say(route(2, 1), try session(1), at: 0)
         #expect(try await one.next(Self.isInterruption(of: "2")))
+        try await online("2", at: one)
         _ = try await world.join(try session(3), at: 1)
         // The announcement was sent before this one came back unanswered.
         try await world.say(route(1, 1), try session(2), at: 1)
-        world.carrier.queues[0].sync {}
-        world.carrier.state.withLock { $0.isCut = false }
-        world.carrier.heartbeat(alive: [0, 1])
+        world.carrier.waitForDelivery(to: 0)
+        world.carrier.isCut = false
+        world.carrier.sendHeartbeat(RunningNodes(alive: [0, 1]))
         try await online("3", at: one)
         try world.end()
     }

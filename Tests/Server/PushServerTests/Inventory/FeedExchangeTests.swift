@@ -1,37 +1,11 @@
-import Dispatch
+import PostgresTestSupport
 import PushCore
-import Synchronization
 import Testing
 
 @testable import PushServer
 
 /// Feeds of two nodes.
 @Suite struct FeedExchangeTests {
-    private final class Carrier: Sendable {
-        let listeners = Mutex<[UInt16: any NodeListener]>([:])
-        let queue = DispatchQueue(label: "nodes")
-    }
-
-    private struct Messenger: NodeMessenger {
-        let carrier: Carrier
-        let node: UInt16
-        var nodeNumber: UInt16? { node }
-
-        func send(
-            _ bytes: [UInt8], to node: UInt16, as system: NodeSystem,
-            then complete: @escaping @Sendable (CarrierAnswer) -> Void
-        ) {
-            carrier.queue.async { [carrier] in
-                carrier.listeners.withLock { $0[node] }?.receive(bytes)
-                complete(.received)
-            }
-        }
-
-        func listen(_ listener: any NodeListener, as system: NodeSystem) {
-            carrier.listeners.withLock { $0[node] = listener }
-        }
-    }
-
     private func line(_ id: Int64) -> RowChange {
         .appendLine(
             TimelineEntry(at: Timestamp(rawValue: 1), state: .acked, source: .server), to: NotificationID(rawValue: id))
@@ -39,10 +13,10 @@ import Testing
 
     @Test("A listener at one node learns of another node's changes, and a node without listeners forwards none")
     func forwarding() async throws {
-        let carrier = Carrier()
+        let carrier = TestMessengers()
         let feeds = [NotificationFeed(), NotificationFeed()]
         for (node, feed) in feeds.enumerated() {
-            let exchange = FeedExchange(feed, Messenger(carrier: carrier, node: UInt16(node)), node: UInt16(node))
+            let exchange = FeedExchange(feed, carrier.messenger(of: UInt16(node)), node: UInt16(node))
             exchange.receive(RunningNodes(alive: [0, 1]))
         }
         feeds[1].committed([line(1)])
@@ -50,7 +24,7 @@ import Testing
         let signals = feeds[0].listen()
         defer { feeds[0].leave() }
         // The message that there are listeners has arrived.
-        carrier.queue.sync {}
+        carrier.waitForDelivery(to: 1)
         #expect(feeds[1].isForwarding && !feeds[0].isForwarding)
         let position = feeds[0].position
         feeds[1].committed([line(2), line(3), line(2)])
