@@ -82,7 +82,7 @@ let core: [Target] = [
     part("Platform", in: "Core", "CLinux"),
     part(
         "Networking", in: "Core", "CNghttp2", "Platform", "PushCore", "CoreValues", logging, metrics, coreMetrics,
-        nioCore, asyncHTTPClient, nioSSL, nioPosix, nioTLS),
+        nioCore, asyncHTTPClient, nioSSL, nioPosix, nioTLS, crypto, foreign("NIOHTTP1", "swift-nio")),
     part(
         "DeviceChannel", in: "Core", "Networking", "Platform", "PushCore", protobuf, nioCore, nioPosix, nioSSL, logging,
         exclude: ["MCSWire/Protobuf"]),

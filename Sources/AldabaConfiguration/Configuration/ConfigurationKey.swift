@@ -101,6 +101,9 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case mediaQuota = "media-quota"
     case mediaTeamQuota = "media-team-quota"
     case mediaExpiry = "media-expiry"
+    case mediaBucket = "media-bucket"
+    case mediaBucketRegion = "media-bucket-region"
+    case mediaBucketCredentials = "media-bucket-credentials"
     case fcmQuota = "fcm-quota"
     case fcmDeviceQuota = "fcm-device-quota"
     case legacyFCM = "legacy-fcm"
@@ -180,7 +183,9 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         case .agentServer, .agentControl, .agentCA, .agentSocket, .presenter, .presenterHook, .position,
             .mediaNetworks, .relayLAN, .reconnectAfter, .agentMetricsPort:
             agentRow
-        case .mediaURL, .mediaQuota, .mediaTeamQuota, .mediaExpiry: mediaRow
+        case .mediaURL, .mediaQuota, .mediaTeamQuota, .mediaExpiry, .mediaBucket, .mediaBucketRegion,
+            .mediaBucketCredentials:
+            mediaRow
         case .consolePayloads, .consoleIssuer, .consoleClientID, .consoleClientSecretFile: consoleRow
         case .logLevel:
             Row(
@@ -394,6 +399,22 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
                 sentence:
                     "How many MiB of media-quota the files of one team may take; without it half, so that no team takes "
                     + "what others need.")
+        case .mediaBucket:
+            Row(
+                type: .text, programs: [.serve],
+                sentence:
+                    "The address of a bucket of an S3-compatible object store that has the files of several servers too: "
+                    + "https://HOST/BUCKET or https://BUCKET.HOST.")
+        case .mediaBucketRegion:
+            Row(
+                type: .text, defaultText: "us-east-1", programs: [.serve],
+                sentence: "The region for which requests to media-bucket are signed.")
+        case .mediaBucketCredentials:
+            Row(
+                type: .path, programs: [.serve],
+                sentence:
+                    "A file with the access key of media-bucket, of this user or of root: aws_access_key_id = ID and "
+                    + "aws_secret_access_key = SECRET. It is read for each request.")
         default:
             Row(
                 type: .number(1...8760), defaultText: "720", programs: [.serve],

@@ -108,10 +108,7 @@ package struct ServerSettings: SettingOptions {
     @Option(.nats) var nats: String?
     @Option(.enrolmentOpen) var enrolmentOpen: String?
     @Flag(no: .enrolmentOpen) var noEnrolmentOpen: Bool
-    @Option(.mediaURL) var mediaURL: String?
-    @Option(.mediaQuota) var mediaQuota: String?
-    @Option(.mediaTeamQuota) var mediaTeamQuota: String?
-    @Option(.mediaExpiry) var mediaExpiry: String?
+    @OptionGroup var media: MediaSettings
     @Option(.fcmQuota) var fcmQuota: String?
     @Option(.fcmDeviceQuota) var fcmDeviceQuota: String?
     @Option(.legacyFCM) var legacyFCM: String?
@@ -133,14 +130,34 @@ package struct ServerSettings: SettingOptions {
             .acceptAnyToken: noAcceptAnyToken ? "false" : acceptAnyToken,
             .testNetwork: noTestNetwork ? "false" : testNetwork,
             .postgres: postgres, .nats: nats,
-            .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .mediaURL: mediaURL,
-            .mediaQuota: mediaQuota,
-            .mediaTeamQuota: mediaTeamQuota, .mediaExpiry: mediaExpiry, .fcmQuota: fcmQuota,
+            .enrolmentOpen: noEnrolmentOpen ? "false" : enrolmentOpen, .fcmQuota: fcmQuota,
             .fcmDeviceQuota: fcmDeviceQuota, .legacyFCM: noLegacyFCM ? "false" : legacyFCM, .topicQuota: topicQuota,
             .webhookNetworks: webhookNetworks,
             .relayWakeHub: relayWakeHub, .hubBroadcastMinimum: hubBroadcastMinimum,
         ]
-        return own.merging(listeners.given) { own, _ in own }.merging(console.given) { own, _ in own }
+        return [listeners.given, media.given, console.given].reduce(own) { $0.merging($1) { own, _ in own } }
+    }
+}
+
+/// The settings of the files of notifications.
+package struct MediaSettings: SettingOptions {
+    @Option(.mediaURL) var url: String?
+    @Option(.mediaQuota) var quota: String?
+    @Option(.mediaTeamQuota) var teamQuota: String?
+    @Option(.mediaExpiry) var expiry: String?
+    @Option(.mediaBucket) var bucket: String?
+    @Option(.mediaBucketRegion) var bucketRegion: String?
+    @Option(.mediaBucketCredentials) var bucketCredentials: String?
+
+    /// Made by the parser, which fills it in.
+    package init() {}
+
+    /// The argument of each option.
+    package var given: [ConfigurationKey: String?] {
+        [
+            .mediaURL: url, .mediaQuota: quota, .mediaTeamQuota: teamQuota, .mediaExpiry: expiry,
+            .mediaBucket: bucket, .mediaBucketRegion: bucketRegion, .mediaBucketCredentials: bucketCredentials,
+        ]
     }
 }
 

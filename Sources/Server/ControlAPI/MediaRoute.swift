@@ -103,7 +103,7 @@ extension MediaRejection {
         case .unknownFormat: .unsupportedMediaType
         case .tooLarge: .contentTooLarge
         case .quota, .count, .teamQuota, .teamCount: .insufficientStorage
-        case .busy: .serviceUnavailable
+        case .busy, .bucket: .serviceUnavailable
         case .teamBusy: .tooManyRequests
         case .slow: .requestTimeout
         }

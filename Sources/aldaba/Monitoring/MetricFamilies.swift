@@ -82,6 +82,7 @@ package enum MetricFamilies {
         "aldaba_media_quota_bytes": "How large those files may be together.",
         "aldaba_media_served_bytes_total": "Bytes of files that devices have fetched, by kind.",
         "aldaba_media_requests_total": "Requests for files, by outcome.",
+        "aldaba_media_bucket_requests_total": "Requests to the bucket of files, by action and outcome.",
         "aldaba_media_uploads_total": "Files that providers have uploaded, by outcome.",
 
         "aldaba_agent_connected": "Whether the agent is logged in at its server.",

@@ -1,5 +1,6 @@
 import AldabaConfiguration
 import NATSCarrier
+import NIOPosix
 import PostgresStore
 
 extension ServeCommand {
@@ -18,6 +19,11 @@ extension ServeCommand {
         if let address = try NodeParts.address(configuration.values) {
             let faults = await NATSProbe.faults(of: address)
             guard faults.isEmpty else { throw CommandError(.invalidInput, faults.joined(separator: "\n")) }
+        }
+        if let bucket = try configuration.values.mediaBucket(),
+            let fault = try await NIOThreadPool.singleton.runIfActive({ bucket.fault() })
+        {
+            throw CommandError(.invalidInput, fault)
         }
         print(Terminal.text("the settings can be used"))
     }

@@ -39,7 +39,8 @@ extension ServeCommand {
         try configuration.ensureDevelopmentCertificates()
         let tls = try ServerCertificate(configuration, faults: core.controls?.faults, logger: logger)
         let values = configuration.values
-        let media = try configuration.mediaServices(ports, shared: core.shareMedia(), clock: core.clock)
+        let media = try configuration.mediaServices(
+            ports, shared: core.shareMedia(try values.mediaBucket(), logger: logger), clock: core.clock)
         let names: @Sendable () -> ServerNames = {
             configuration.names(
                 ofCertificate: tls.names, ports: [ports.control.current, ports.http.current].compactMap(\.self))

@@ -145,10 +145,11 @@ struct ServerParts: Sendable {
     }
 
     /// Begins to share files with the other servers; `nil` for a server that is alone.
-    func shareMedia() -> SharedMedia? {
+    func shareMedia(_ bucket: S3Bucket?, logger: Logger) -> SharedMedia? {
         guard node != nil, let number = mailboxes.nodeNumber, let store = store as? PostgresStore else { return nil }
         return SharedMedia(
-            register: MediaRegister(in: store.media, node: number), copies: MediaCopies(mailboxes, node: number))
+            register: MediaRegister(in: store.media, node: number, hasBucket: bucket != nil),
+            copies: MediaCopies(mailboxes, node: number), bucket: bucket, logger: logger)
     }
 
     /// The other servers, as the relay of one of them sees them.

@@ -16,13 +16,46 @@ struct SharedMediaTests {
         func advance(by milliseconds: Int64) { time.withLock { $0 = $0.adding(milliseconds: milliseconds) } }
     }
 
+    /// A bucket in memory.
+    private final class Bucket: MediaBucket {
+        struct Away: Error {}
+        private let state = Mutex<(objects: [String: [UInt8]], isAway: Bool)>(([:], false))
+        var objects: [String: [UInt8]] { state.withLock { $0.objects } }
+        func setAway(_ isAway: Bool) { state.withLock { $0.isAway = isAway } }
+
+        func put(_ path: String, as key: String, bytes: Int64, sha256: String) throws {
+            let content = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+            try state.withLock { state in
+                guard !state.isAway else { throw Away() }
+                state.objects[key] = content
+            }
+        }
+
+        /// Gives the first half, and fails then when it is away.
+        func get(_ key: String, bytes: Int64, write: ([UInt8]) throws -> Void) throws -> Bool {
+            let (content, isAway) = state.withLock { ($0.objects[key], $0.isAway) }
+            guard let content else { return false }
+            try write(Array(content[..<(content.count / 2)]))
+            guard !isAway else { throw Away() }
+            try write(Array(content[(content.count / 2)...]))
+            return true
+        }
+
+        func delete(_ key: String) throws {
+            try state.withLock { state in
+                guard !state.isAway else { throw Away() }
+                state.objects[key] = nil
+            }
+        }
+    }
+
     private final class World {
         let folder: TemporaryFolder
         let carrier = TestMessengers()
         let clock = Clock()
         private(set) var stores: [MediaStore] = []
 
-        init(quota: Int64 = 1 << 20, count: Int = 3) throws {
+        init(quota: Int64 = 1 << 20, count: Int = 3, bucket: Bucket? = nil) throws {
             folder = try TemporaryFolder()
             let database = PostgresServer.media(of: try PostgresServer.database())
             for node in 0..<UInt16(count) {
@@ -32,8 +65,8 @@ struct SharedMediaTests {
                         folder: folder.path("media\(node)"),
                         settings: MediaStore.Settings(quota: quota, teamQuota: quota, lifetime: 3_600_000),
                         shared: SharedMedia(
-                            register: MediaRegister(in: database, node: node),
-                            copies: MediaCopies(messenger, node: node)),
+                            register: MediaRegister(in: database, node: node, hasBucket: bucket != nil),
+                            copies: MediaCopies(messenger, node: node), bucket: bucket),
                         clock: { [clock] in clock.now }))
             }
         }
@@ -130,5 +163,74 @@ struct SharedMediaTests {
         for store in world.stores { try store.sweep() }
         #expect(try world.stores[1].list(team: nil, after: nil, limit: 10).isEmpty)
         #expect(try world.upload(picture(900, 4), at: 1).isNew)
+    }
+
+    // MARK: A bucket
+
+    @Test("A file is in the bucket too, from where a server gets it when the one that has it is gone")
+    func bucket() async throws {
+        let bucket = Bucket()
+        let world = try World(bucket: bucket)
+        let file = try world.upload(picture(300_000), at: 0).file
+        #expect(bucket.objects == [file.addressName: picture(300_000)])
+        world.carrier.remove(0)
+        #expect(try await world.content(file, at: 1) == picture(300_000))
+    }
+
+    @Test("What the bucket fails to give, and files that it does not have, come from another server")
+    func failingBucket() async throws {
+        let bucket = Bucket()
+        let world = try World(bucket: bucket)
+        let file = try world.upload(picture(300_000), at: 0).file
+        bucket.setAway(true)
+        #expect(try await world.content(file, at: 1) == picture(300_000))
+        bucket.setAway(false)
+        try bucket.delete(file.addressName)
+        #expect(try await world.content(file, at: 2) == picture(300_000))
+    }
+
+    @Test("An upload that the bucket does not take is refused, and leaves nothing")
+    func refusedUpload() throws {
+        let bucket = Bucket()
+        let world = try World(bucket: bucket)
+        bucket.setAway(true)
+        #expect(throws: MediaRejection.bucket) { _ = try world.upload(picture(100), at: 0) }
+        #expect(try world.stores[1].list(team: nil, after: nil, limit: 10).isEmpty)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: world.folder.path("media0")).isEmpty)
+    }
+
+    @Test("The object of an upload that the quota refuses is deleted")
+    func refusedByQuota() throws {
+        let bucket = Bucket()
+        let world = try World(quota: 1000, bucket: bucket)
+        let kept = try world.upload(picture(900, 1), at: 0).file
+        #expect(throws: MediaRejection.teamQuota(used: 900, limit: 1000)) {
+            _ = try world.upload(picture(200, 2), at: 1)
+        }
+        #expect(bucket.objects.count == 2)
+        try world.stores[2].sweep()
+        #expect(Array(bucket.objects.keys) == [kept.addressName])
+    }
+
+    @Test("Objects of deleted, expired and repeated files are deleted, later where the bucket is away")
+    func unusedObjects() throws {
+        let bucket = Bucket()
+        let world = try World(bucket: bucket)
+        let deleted = try world.upload(picture(100, 1), at: 0).file
+        #expect(try world.stores[1].delete(deleted.name, team: nil) == deleted)
+        #expect(bucket.objects.isEmpty)
+        let kept = try world.upload(picture(100, 2), at: 0).file
+        #expect(try !world.upload(picture(100, 2), at: 1).isNew)
+        #expect(bucket.objects.count == 2)
+        bucket.setAway(true)
+        try world.stores[2].sweep()
+        #expect(bucket.objects.count == 2)
+        bucket.setAway(false)
+        try world.stores[2].sweep()
+        #expect(Array(bucket.objects.keys) == [kept.addressName])
+        world.clock.advance(by: 3 * 3_600_000)
+        // The first sweep finds the file expired, the second deletes its object.
+        for _ in 0..<2 { try world.stores[1].sweep() }
+        #expect(bucket.objects.isEmpty)
     }
 }

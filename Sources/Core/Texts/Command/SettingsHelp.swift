@@ -158,6 +158,19 @@ extension CommandSection {
         For how many hours a notification's file is kept after it was last uploaded.
         Cuántas horas se guarda el archivo de una notificación desde la última vez que se subió.
 
+        The address of a bucket of an S3-compatible object store that has the files of several servers too: \
+        https://HOST/BUCKET or https://BUCKET.HOST.
+        La dirección de un bucket de un almacén de objetos compatible con S3 que tiene también los archivos de varios \
+        servidores: https://HOST/BUCKET o https://BUCKET.HOST.
+
+        The region for which requests to media-bucket are signed.
+        La región para la que se firman las peticiones a media-bucket.
+
+        A file with the access key of media-bucket, of this user or of root: aws_access_key_id = ID and \
+        aws_secret_access_key = SECRET. It is read for each request.
+        Un archivo con la clave de acceso de media-bucket, de este usuario o de root: aws_access_key_id = ID y \
+        aws_secret_access_key = SECRETO. Se lee para cada petición.
+
         The server's device channel; without it the server whose addresses stand in the data folder.
         El canal de dispositivos del servidor; sin él, el servidor cuyas direcciones están en la carpeta de datos.
 

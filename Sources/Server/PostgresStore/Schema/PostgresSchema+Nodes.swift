@@ -35,4 +35,12 @@ extension PostgresSchema {
         INSERT INTO \(mediaSchema).sum VALUES ('*', 0, 0);
         """
     ]
+
+    /// Objects of a bucket that no file has: of uploads that were begun, and of files that were deleted.
+    static let mediaObjects = [
+        """
+        CREATE TABLE \(mediaSchema).unused_object(key text PRIMARY KEY, due_at bigint NOT NULL);
+        CREATE INDEX unused_object_due ON \(mediaSchema).unused_object(due_at);
+        """
+    ]
 }

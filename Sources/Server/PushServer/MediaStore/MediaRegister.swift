@@ -11,13 +11,23 @@ package struct MediaRegister: Sendable {
 
     private let database: any SQLDatabase
     private let node: UInt16
+    /// Whether files are objects of a bucket too, which must be deleted there.
+    private let hasBucket: Bool
+
+    /// The time within which an upload has ended for certain, also where the servers' clocks differ; in milliseconds.
+    private static let longestUpload: Int64 = 24 * 3_600_000
+    /// The highest number of objects that are deleted at once.
+    private static let objectLimit = 1000
 
     /// Uses the tables of a database.
     ///
-    /// - Parameter node: The number of this server.
-    package init(in database: any SQLDatabase, node: UInt16) {
+    /// - Parameters:
+    ///   - node: The number of this server.
+    ///   - hasBucket: Whether files are objects of a bucket too.
+    package init(in database: any SQLDatabase, node: UInt16, hasBucket: Bool = false) {
         self.database = database
         self.node = node
+        self.hasBucket = hasBucket
     }
 
     /// The row of the sums of all teams.
@@ -36,10 +46,15 @@ package struct MediaRegister: Sendable {
                 """
                 UPDATE file SET expires_at = greatest(expires_at, ?3) WHERE team = ?1 AND sha256 = ?2 RETURNING *
                 """, file.teamText, file.digest, file.expires)
-            if let known, let kept = try MediaFile(known) { return kept }
+            if let known, let kept = try MediaFile(known) {
+                // The object of this upload is deleted with the next sweep.
+                try deleteLater(file, sql)
+                return kept
+            }
             let team = try file.team.map { try Self.lockedSum($0.rawValue, sql) }
             try Self.check(file.bytes, team: team, all: all, settings)
             try insert(file, sql)
+            if hasBucket { try sql.run("DELETE FROM unused_object WHERE key = ?", file.addressName) }
             return file
         }
     }
@@ -109,6 +124,7 @@ package struct MediaRegister: Sendable {
                 team?.rawValue)
             guard let row, let file = try MediaFile(row) else { return nil }
             try Self.count(file, by: -1, sql)
+            try deleteLater(file, sql)
             try sql.run(
                 "INSERT INTO removed(name, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING", name.description,
                 file.expires)
@@ -130,7 +146,10 @@ package struct MediaRegister: Sendable {
                 DELETE FROM file WHERE name IN (SELECT name FROM file WHERE expires_at <= ? ORDER BY expires_at LIMIT 1000)
                 RETURNING *
                 """, now)
-            for file in try expired.compactMap({ try MediaFile($0) }) { try Self.count(file, by: -1, sql) }
+            for file in try expired.compactMap({ try MediaFile($0) }) {
+                try Self.count(file, by: -1, sql)
+                try deleteLater(file, sql)
+            }
             try sql.run("DELETE FROM removed WHERE expires_at <= ?", now)
             let rows = try sql.rows("SELECT name, number FROM removed WHERE number > ? ORDER BY number", last)
             let names = try rows.compactMap { MediaName(try $0["name"] as String) }
@@ -149,6 +168,44 @@ package struct MediaRegister: Sendable {
             }
             return found
         }
+    }
+
+    // MARK: Objects of a bucket
+
+    /// Records that a file is about to be stored as an object, which is deleted unless ``add(_:_:)`` follows.
+    func beginObject(_ file: MediaFile, at now: Timestamp) throws {
+        try database.writeBlocking { sql in
+            _ = try sql.run(
+                "INSERT INTO unused_object(key, due_at) VALUES (?, ?) ON CONFLICT DO NOTHING", file.addressName,
+                now.adding(milliseconds: Self.longestUpload))
+        }
+    }
+
+    /// The keys of objects that no file needs any more.
+    func unusedObjects(at now: Timestamp) throws -> [String] {
+        guard hasBucket else { return [] }
+        return try database.readBlocking { sql in
+            try sql.rows("SELECT key FROM unused_object WHERE due_at <= ? LIMIT ?", now, Self.objectLimit)
+                .map { try $0["key"] }
+        }
+    }
+
+    /// Lets the next sweep delete the object of an upload that was refused.
+    func dropObject(_ file: MediaFile) throws {
+        guard hasBucket else { return }
+        try database.writeBlocking { try deleteLater(file, $0) }
+    }
+
+    /// Records that an object was deleted.
+    func objectDeleted(_ key: String) throws {
+        _ = try database.writeBlocking { try $0.run("DELETE FROM unused_object WHERE key = ?", key) }
+    }
+
+    private func deleteLater(_ file: MediaFile, _ sql: any SQLConnection) throws {
+        guard hasBucket else { return }
+        try sql.run(
+            "INSERT INTO unused_object(key, due_at) VALUES (?, 0) ON CONFLICT (key) DO UPDATE SET due_at = 0",
+            file.addressName)
     }
 
     // MARK: Steps

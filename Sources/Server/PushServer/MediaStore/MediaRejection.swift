@@ -22,6 +22,8 @@ package enum MediaRejection: Error, Hashable, Sendable, CustomStringConvertible 
     case teamBusy(Int)
     /// It did not arrive whole in time.
     case slow
+    /// The bucket of the files could not store it.
+    case bucket
 
     /// A code for metrics and programs, unique for each case.
     package var code: String {
@@ -36,12 +38,13 @@ package enum MediaRejection: Error, Hashable, Sendable, CustomStringConvertible 
         case .busy: "busy"
         case .teamBusy: "teamBusy"
         case .slow: "slow"
+        case .bucket: "bucket"
         }
     }
 
     static let codes = [
         "empty", "unknownFormat", "tooLarge", "quotaFull", "tooMany", "teamQuotaFull", "teamTooMany", "busy",
-        "teamBusy", "slow",
+        "teamBusy", "slow", "bucket",
     ]
 
     /// A description of the fault, and of the values that are right.
@@ -65,6 +68,7 @@ package enum MediaRejection: Error, Hashable, Sendable, CustomStringConvertible 
         case .teamBusy(let limit):
             "\(limit) files of the team arrive already, which is all that one team may send at once; try again in a while"
         case .busy: "as many files arrive as the server takes at once; try again in a while"
+        case .bucket: "the object store of the files does not take it now; try again in a while"
         case .slow: "the file did not arrive within ten minutes, or came slower than 8 KiB a second"
         }
     }

@@ -1,5 +1,8 @@
 import Foundation
+import Logging
+import Metrics
 import NIOPosix
+import Networking
 import Platform
 import PushCore
 import Synchronization
@@ -8,6 +11,10 @@ import Synchronization
 package final class SharedMedia: Sendable {
     let register: MediaRegister
     let copies: MediaCopies
+    /// The object store that has the files too; `nil` for servers that have them alone.
+    let bucket: (any MediaBucket)?
+    private let logger: Logger
+    private let metrics: [MediaBucketAction: [Bool: Counter]]
     /// The copies under way: several requests for a file wait for one.
     private let copying = Mutex<[MediaName: Task<Void, any Error>]>([:])
     /// Until when the register is not asked about files that this server has.
@@ -19,15 +26,78 @@ package final class SharedMedia: Sendable {
     private static let timeout = Duration.seconds(1)
 
     /// Creates an instance from its properties.
-    package init(register: MediaRegister, copies: MediaCopies) {
+    ///
+    /// - Parameter logger: Receives the bucket's failures.
+    package init(
+        register: MediaRegister, copies: MediaCopies, bucket: (any MediaBucket)? = nil,
+        logger: Logger = Logger(label: "aldaba.media")
+    ) {
         self.register = register
         self.copies = copies
+        self.bucket = bucket
+        self.logger = logger
+        func counter(_ action: MediaBucketAction, _ outcome: String) -> Counter {
+            Counter(
+                label: "aldaba_media_bucket_requests_total",
+                dimensions: [("action", action.rawValue), ("outcome", outcome)])
+        }
+        metrics = Dictionary(
+            uniqueKeysWithValues: bucket == nil
+                ? []
+                : MediaBucketAction.allCases.map { ($0, [true: counter($0, "done"), false: counter($0, "failed")]) })
         threads.start()
     }
 
     /// The register does not answer.
     struct NoAnswer: Error, CustomStringConvertible {
         let description = "the register of files does not answer"
+    }
+
+    /// Uses the bucket, where there is one, and counts the outcome.
+    ///
+    /// - Returns: `nil` where there is none, or it failed.
+    private func use<Result>(
+        for action: MediaBucketAction, _ key: String, _ body: (any MediaBucket) throws -> Result
+    ) -> Result? {
+        guard let bucket else { return nil }
+        do {
+            let result = try body(bucket)
+            metrics[action]?[true]?.increment()
+            return result
+        } catch {
+            metrics[action]?[false]?.increment()
+            logger.warning(
+                "the bucket of files failed", metadata: [LogKey.error: "\(error)", LogKey.path: "\(key)"])
+            return nil
+        }
+    }
+
+    /// Stores an upload in the bucket, where there is one.
+    ///
+    /// - Throws: ``MediaRejection/bucket`` where that fails: what is accepted outlives this server.
+    func storeObject(_ file: MediaFile, from path: String, at now: Timestamp) throws {
+        guard bucket != nil else { return }
+        try register.beginObject(file, at: now)
+        let stored: Void? = use(for: .put, file.addressName) {
+            try $0.put(path, as: file.addressName, bytes: file.bytes, sha256: file.digest)
+        }
+        guard stored != nil else { throw MediaRejection.bucket }
+    }
+
+    /// Reads a file's object in pieces, where there is one.
+    func readObject(_ file: MediaFile, _ write: ([UInt8]) throws -> Void) {
+        _ = use(for: .get, file.addressName) {
+            try $0.get(file.addressName, bytes: file.bytes, write: write)
+        }
+    }
+
+    /// Deletes the objects that no file needs any more. Those that cannot be deleted are tried again with the next sweep.
+    func deleteUnusedObjects(at now: Timestamp) throws {
+        for key in try register.unusedObjects(at: now) {
+            let deleted: Void? = use(for: .delete, key) { try $0.delete(key) }
+            guard deleted != nil else { return }
+            try register.objectDeleted(key)
+        }
     }
 
     /// Looks a file up.
@@ -156,12 +226,15 @@ extension MediaStore {
     ) throws -> Bool {
         var intake = MediaIntake()
         let number = target.number
-        let isWhole = try shared.copies.copy(found.file, from: found.nodes) { bytes in
+        func write(_ bytes: [UInt8]) throws {
             try bytes.withUnsafeBytes { buffer in
                 try intake.take(buffer)
                 try MediaFolder.write(buffer, to: number, path: place)
             }
         }
+        shared.readObject(found.file, write)
+        // What the bucket does not have, the servers may.
+        let isWhole = try shared.copies.copy(found.file, from: found.nodes, at: intake.bytes, write)
         return try isWhole && intake.finish().digest == found.file.digest
     }
 

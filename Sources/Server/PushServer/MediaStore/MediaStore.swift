@@ -139,12 +139,13 @@ package final class MediaStore: Sendable {
     func keep(
         _ verdict: MediaIntake.Verdict, named name: MediaName, team: TeamID?, from arrived: String
     ) throws -> TakenMedia {
-        try change.withLock { _ in
-            let now = now
-            let expires = now.adding(milliseconds: settings.lifetime)
-            let file = MediaFile(
-                name: name, format: verdict.format, bytes: verdict.bytes, digest: verdict.digest, team: team,
-                made: now, expires: expires)
+        let now = now
+        let expires = now.adding(milliseconds: settings.lifetime)
+        let file = MediaFile(
+            name: name, format: verdict.format, bytes: verdict.bytes, digest: verdict.digest, team: team, made: now,
+            expires: expires)
+        try shared?.storeObject(file, from: arrived, at: now)
+        return try change.withLock { _ in
             if let shared { return try storeShared(file, from: arrived, by: shared) }
             if var known = index.withLock({ $0.file(digest: verdict.digest, team: team, at: now) }) {
                 // The expiration is never made earlier: the setting may have become shorter.
@@ -164,6 +165,8 @@ package final class MediaStore: Sendable {
         let kept: MediaFile
         do { kept = try shared.register.add(file, settings) } catch {
             remove([file.name])
+            // Where this fails, the object is deleted a day later.
+            try? shared.register.dropObject(file)
             throw error
         }
         guard kept.name != file.name else { return TakenMedia(file: kept, isNew: true) }
@@ -219,12 +222,17 @@ package final class MediaStore: Sendable {
     ///
     /// - Returns: The file; `nil` when there is none with that name.
     package func delete(_ name: MediaName, team: TeamID?) throws -> MediaFile? {
-        try change.withLock { _ in
-            if let shared {
+        if let shared {
+            let file = try change.withLock { _ in
                 let file = try shared.register.remove(name, team: team)
                 if file != nil { remove([name]) }
                 return file
             }
+            // The file is deleted; where this fails, the next sweep does it.
+            if file != nil { try? shared.deleteUnusedObjects(at: now) }
+            return file
+        }
+        return change.withLock { _ in
             guard let file = index.withLock({ $0.file(name, at: now) }), team == nil || file.team == team else {
                 return nil
             }
@@ -235,6 +243,7 @@ package final class MediaStore: Sendable {
 
     /// Deletes expired files; to be called now and then.
     package func sweep() throws {
+        try shared?.deleteUnusedObjects(at: now)
         try change.withLock { _ in
             let expired = index.withLock { $0.expired(at: now) }
             guard let shared else { return remove(expired) }
