@@ -20,14 +20,19 @@ VICTIMS = {"caller": "agent", "target": "agent-2", "server": "serve"}
 
 
 def kill(up, victim):
-    """Ends a program suddenly, and returns its number."""
-    number = up.pids()[VICTIMS[victim]]
-    os.kill(number, signal.SIGKILL)
-    return number
+    """Ends a program suddenly, of several servers all, and returns the numbers by their names in `pids.json`."""
+    name = VICTIMS[victim]
+    found = {
+        child: number for child, number in up.pids().items()
+        if child == name or (victim == "server" and child.startswith(f"{name}-"))}
+    for number in found.values():
+        os.kill(number, signal.SIGKILL)
+    return found
 
 
-def wait_for_both(up, victim, old, first, second):
-    up.wait_for_new_pid(VICTIMS[victim], old)
+def wait_for_both(up, old, first, second):
+    for child, number in old.items():
+        up.wait_for_new_pid(child, number)
     for device, other in ((first, second), (second, first)):
         wait_until(
             lambda: device.aldaba("call", "ping", "--on", other.name, "--within", "5", check=False).returncode == 0,
@@ -56,7 +61,7 @@ def test_whoever_waits_for_a_call_hears_that_nobody_knows_what_came_of_it(pair, 
     with pytest.raises(RelayError) as end:
         caller.result(command, 30)
     assert end.value.status == "outcomeUnknown"
-    wait_for_both(up, victim, old, first, second)
+    wait_for_both(up, old, first, second)
     if victim == "caller":
         caller = Relay(APP, secret, first.socket)
         assert caller.life(command) == (None, None)
@@ -105,7 +110,7 @@ def test_the_swift_library_tells_so_too(pair, tmp_path, victim):  # noqa: F811
         # The agent that gave the command remembers it, unless it is the one that ended.
         assert ended.startswith("hold: outcomeUnknown, "), ended
         assert victim == "caller" or ended == "hold: outcomeUnknown, outcomeUnknown\n"
-        wait_for_both(up, victim, old, first, second)
+        wait_for_both(up, old, first, second)
     finally:
         for process in (serving, holding):
             if process:
@@ -165,7 +170,7 @@ def test_a_stream_goes_on_where_it_was(pair, tmp_path, victim):  # noqa: F811
         hears("not taken: lost")
         had = taken.stat().st_size
         assert 0 < had < film.stat().st_size
-        wait_for_both(up, victim, old, first, second)
+        wait_for_both(up, old, first, second)
         giving = start(first, "give", film)
         told, _ = giving.communicate(timeout=120)
         assert told.splitlines()[-1] == "given: success"
@@ -191,7 +196,7 @@ def test_a_connection_ends_with_an_agent_and_outlives_the_server(pair, tmp_path,
         assert (opened["type"], opened["connection"], opened["caller"]) == ("opened", connection, APP)
         old = kill(up, victim)
         ended, left = (caller, service) if victim == "caller" else (service, caller)
-        wait_for_both(up, victim, old, first, second)
+        wait_for_both(up, old, first, second)
         if victim == "server":
             answering = threading.Thread(target=service.serve, args=(lambda question: question.message, 1))
             answering.start()
@@ -228,7 +233,7 @@ def test_whoever_waits_for_an_address_to_be_opened_hears_that_nobody_knows(pair,
         old = kill(up, victim)
         launching.join(30)
         assert ends == ["outcomeUnknown"]
-        wait_for_both(up, victim, old, first, second)
+        wait_for_both(up, old, first, second)
         if victim == "server":
             # It was opened meanwhile: whoever asks again under the same id hears of that.
             opener.settle_launch(asked)
