@@ -15,16 +15,22 @@ import Synchronization
 /// A campaign to every installation of a hub, some of them on connected devices: how long it takes until it is accepted, until
 /// it is with the gateway, and at which rate the connected ones get it. Connections are counters in this process: what a socket
 /// and TLS cost is not in it. With the address of an empty PostgreSQL database, everything is there.
+///
+/// `HubRate fill` writes devices and their installations into the data folder of a server that does not run. The server has one
+/// app and one hub.
 @main
 enum HubRate {
     static func main() async throws {
         let arguments = CommandLine.arguments
+        if arguments.count == 4, arguments[1] == "fill", let installations = Int(arguments[3]) {
+            return try World.fill(URL(fileURLWithPath: arguments[2]), count: installations)
+        }
         guard (4...5).contains(arguments.count), let installations = Int(arguments[2]),
             let connected = Int(arguments[3]),
             (1...installations).contains(connected), connected >= NotificationHubs.defaultBroadcastMinimum
         else {
             print(
-                "usage: HubRate FOLDER INSTALLATIONS CONNECTED [POSTGRES]; CONNECTED is at least",
+                "usage: HubRate FOLDER INSTALLATIONS CONNECTED [POSTGRES], or HubRate fill DATA INSTALLATIONS; CONNECTED is at least",
                 NotificationHubs.defaultBroadcastMinimum)
             exit(2)
         }
@@ -71,8 +77,8 @@ private struct World {
         try emptyHub.close()
         guard let hub = added else { exit(1) }
         self.hub = hub
-        try Self.fill(serverPath, app, count: installations)
-        try Self.fill(hubPath, app, hub, sealer, count: installations)
+        try Self.fill(serverPath, app.id, environment: .sandbox, count: installations)
+        try Self.fill(hubPath, app.id, hub: hub.number, sealer, environment: .sandbox, count: installations)
         let (store, database) = try Self.open(serverPath, hubPath, address: address)
         lists = HubLists(store: database, sealer: sealer, clock: presentTime)
         presence = HubPresence(register: store.register, sealer: sealer, clock: presentTime)
@@ -109,21 +115,47 @@ private struct World {
         return (store, HubDatabase(in: store.hubs))
     }
 
+    /// Writes devices and installations of the app and the hub of a data folder.
+    static func fill(_ data: URL, count: Int) throws {
+        func number(_ sql: String, _ name: String) throws -> Int64 {
+            let queue = try DatabaseQueue(path: data.appendingPathComponent(name).path)
+            guard let number = try queue.read({ try Int64.fetchOne($0, sql: sql) }) else { exit(1) }
+            try queue.close()
+            return number
+        }
+        let app = AppID(rawValue: UInt32(try number("SELECT id FROM app", "server.sqlite")))
+        let hub = try number("SELECT number FROM hub", "hub.sqlite")
+        let line = try String(contentsOf: data.appendingPathComponent("token.key"), encoding: .utf8).prefix(64)
+        let digits = Array(line.utf8)
+        let key = stride(from: 0, to: digits.count, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0...$0 + 1], as: UTF8.self), radix: 16)
+        }
+        guard let sealer = DeviceTokenSealer(keys: [key]) else { exit(1) }
+        try fill(
+            data.appendingPathComponent("server.sqlite").path, app, environment: .production, count: count)
+        try fill(
+            data.appendingPathComponent("hub.sqlite").path, app, hub: hub, sealer, environment: .production,
+            count: count)
+    }
+
     /// Writes devices and registrations at once: one by one each would be synced.
-    private static func fill(_ path: String, _ app: RegisteredApp, count: Int) throws {
+    private static func fill(
+        _ path: String, _ app: AppID, environment: PushEnvironment, count: Int
+    ) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.write { database in
             let device = try database.makeStatement(
                 sql: "INSERT INTO device(id, secret_hash, enrolled_at) VALUES(?, ?, 0)")
             let registration = try database.makeStatement(
                 sql: """
-                    INSERT INTO registration(device, app, environment, generation, registered_at) VALUES(?, ?, 0, 0, 0)
+                    INSERT INTO registration(device, app, environment, generation, registered_at) VALUES(?, ?, ?, 0, 0)
                     """)
             for number in 1...count {
                 guard let id = DeviceID(UInt64(number)) else { continue }
                 try device.execute(
                     arguments: [number, Data(DeviceCredentials(device: id, secret: 7).secretHash)])
-                try registration.execute(arguments: [number, Int64(app.id.rawValue)])
+                try registration.execute(
+                    arguments: [number, Int64(app.rawValue), environment == .sandbox ? 0 : 1])
             }
         }
         try queue.close()
@@ -131,7 +163,8 @@ private struct World {
 
     /// Writes installations at once, each with its device's token.
     private static func fill(
-        _ path: String, _ app: RegisteredApp, _ hub: HubRecord, _ sealer: DeviceTokenSealer, count: Int
+        _ path: String, _ app: AppID, hub: Int64, _ sealer: DeviceTokenSealer, environment: PushEnvironment,
+        count: Int
     ) throws {
         let queue = try DatabaseQueue(path: path)
         try queue.write { database in
@@ -143,12 +176,12 @@ private struct World {
             for number in 1...count {
                 guard let device = DeviceID(UInt64(number)) else { continue }
                 let token = try sealer.seal(
-                    TokenSubject(cell: 0, device: device, app: app.id, environment: .sandbox, generation: 0)
+                    TokenSubject(cell: 0, device: device, app: app, environment: environment, generation: 0)
                 ).description
                 let document = """
                     {"installationId":"i\(number)","platform":"aldaba","pushChannel":"\(token)","tags":["weather"],"locale":"de-AT"}
                     """
-                try insert.execute(arguments: [hub.number, "i\(number)", token, document])
+                try insert.execute(arguments: [hub, "i\(number)", token, document])
             }
         }
         try queue.close()

@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -10,7 +11,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from postgres_server import PostgresServer
+from postgres_server import PROGRAMS, PostgresServer
 from waiting import TimedOut, wait_for_end, wait_until
 
 HERE = Path(__file__).resolve().parent
@@ -75,6 +76,7 @@ class AldabaUp:
         self.name = name
         self.log = ARTEFACTS / f"{name}.stderr.log"
         self.ready = {}
+        self.arguments = arguments
         self._output = b""
         command = [*prefix, str(BINARY), "up", *map(str, arguments)]
         with open(self.log, "wb") as log:
@@ -135,6 +137,18 @@ class AldabaUp:
 
     def log_tail(self, lines=40):
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
+
+    def stored(self, system):
+        """The bytes that the store has of a system: of its SQLite files, or of its tables in PostgreSQL."""
+        address = self.ready.get("postgres") or (
+            self.arguments[self.arguments.index("--postgres") + 1] if "--postgres" in self.arguments else None)
+        if address is None:
+            return b"".join(path.read_bytes() for path in self.data.rglob(f"{system}.sqlite*") if path.is_file())
+        rows = subprocess.run(
+            [str(PROGRAMS / "pg_dump"), "--data-only", f"--schema={system}", address], capture_output=True, timeout=60,
+            check=True).stdout
+        # Bytes are dumped as \\x and hexadecimal digits.
+        return rows + b"".join(bytes.fromhex(digits.decode()) for digits in re.findall(rb"\\\\x([0-9a-f]+)", rows))
 
     def pids(self, data=None):
         """The children as `pids.json` names them now; `None` for one that does not run."""
