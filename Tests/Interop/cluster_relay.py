@@ -239,7 +239,12 @@ class RelayLedger(Ledger):
                 print(late)
         self.look()
         self.renew()
+        wait_until(lambda: not self.unseen(), "all see each other", 20)
         self.stop.wait(2)
+
+    def unseen(self):
+        return [f"{one.name} does not see {other.name}" for one in self.members for other in one.peers
+                if not one.sees(other)]
 
     def wrong(self):
         left = [f"{len(self.waiting())} queued messages are not taken"] if self.waiting() else []
@@ -302,7 +307,8 @@ class Uploads:
         if answer.status_code < 400:
             return ""
         try:
-            return answer.json()["code"]
+            told = answer.json()
+            return told.get("error", told)["code"]
         except (json.JSONDecodeError, KeyError):
             self.wrong.append(f"an answer has no code: {answer.status_code} {answer.text[:200]}")
             return "?"
