@@ -1,29 +1,39 @@
-"""Devices of one account, each with a thread of its own, and uploads of files, at servers that fail meanwhile; and what
-must be so of everything that they sent.
+"""Devices of one account, each with a thread of its own, at servers that fail meanwhile; and what must be so of
+everything that they sent.
 """
 
-import json
-import os
 import random
 import threading
 import time
+import uuid
 from collections import Counter, defaultdict
-
-import requests
+from dataclasses import dataclass
 
 from ledger import TROUBLE, Ledger
 from mcs_client import Identity
 from relay_nodes import RelayDevice, RelayWorld
-from test_nodes_media import MediaClient, path
 from waiting import wait_until
 
 # The seconds after which a session without a welcome is given up.
 WELCOME = 10
 # The seconds within which a message is delivered or answered while its sender's session goes on: a server is taken for
 # dead after eight of them, and may have stood still before.
-ANSWER = 25
-# The seconds within which an upload or a download has ended, whatever fails.
-HANG = 15
+ANSWER = 15
+
+
+@dataclass
+class Kept:
+    """A queued message, when and in which session it was posted, and when that was confirmed."""
+
+    identifier: uuid.UUID
+    target: RelayDevice
+    session: int
+    posted: float
+    confirmed: float
+
+    def is_before(self, other):
+        """Whether it has to arrive first. What an older session posted last may be stored after a newer one's."""
+        return self.posted < other.posted and (self.session == other.session or self.confirmed < other.posted)
 
 
 class OneDevice(RelayWorld):
@@ -34,7 +44,7 @@ class OneDevice(RelayWorld):
 
 
 class Member(RelayDevice):
-    """A device that has a session where a server accepts it, sends to its peers, and takes most of what is queued for it.
+    """A device with a session where a server accepts it. It sends to its peers, and takes most of what they queue.
 
     One that moves begins a session elsewhere every few seconds; others only when theirs has ended.
     """
@@ -45,7 +55,7 @@ class Member(RelayDevice):
         self.peers, self.renews = [], threading.Event()
         # When each session began, and when it was seen to have ended.
         self.began, self.ended = {}, {}
-        # (identifier, target, session, how many frames had come, time), and the same without the last two.
+        # (identifier, target, session, time, how many frames had come), and the same without the last.
         self.routes, self.letters = [], []
         self.is_settling = False
 
@@ -100,11 +110,11 @@ class Member(RelayDevice):
 
     def send_route(self):
         target, session, mark, now = self.choose.choice(self.peers), self.session, self.mark, time.monotonic()
-        self.routes.append((self.route(target, len(self.routes)), target, session, mark, now))
+        self.routes.append((self.route(target, len(self.routes)), target, session, now, mark))
 
     def send_letter(self):
-        target, session = self.choose.choice(self.peers), self.session
-        self.letters.append((self.post(target, len(self.letters)), target, session))
+        target, session, now = self.choose.choice(self.peers), self.session, time.monotonic()
+        self.letters.append((self.post(target, len(self.letters)), target, session, now))
 
     def take(self, letter):
         """One in ten is not taken, and comes again in another session; in the end all are taken."""
@@ -123,9 +133,9 @@ class Member(RelayDevice):
         return found
 
     def kept(self):
-        """What the device posted and was told to be kept, in order: (identifier, target, time of the confirmation)."""
+        """What the device posted and was told to be kept, in order."""
         told = self.of_kind("letterKept")
-        return [(each, target, told[each][0]["at"]) for each, target, _ in list(self.letters) if each in told]
+        return [Kept(*each, told[each[0]][0]["at"]) for each in list(self.letters) if each[0] in told]
 
 
 class RelayLedger(Ledger):
@@ -153,31 +163,33 @@ class RelayLedger(Ledger):
         before = time.monotonic()
         waiting, now = self.waiting(), time.monotonic()
         for member in self.members:
-            for identifier, target, at in member.kept():
-                if at < before and (target.id, identifier.hex) not in waiting:
-                    self.gone.setdefault((target.id, identifier.hex), now)
+            for each in member.kept():
+                key = each.target.id, each.identifier.hex
+                if each.confirmed < before and key not in waiting:
+                    self.gone.setdefault(key, now)
 
     # Messages that are not stored
 
-    def open_routes(self):
-        """The messages that were neither delivered nor answered, and whose senders' sessions go on; and late answers."""
-        opened, late = [], []
+    def ends(self):
+        """Each message: a description, when it was sent, and when it was answered, delivered, or its session over."""
         received = {member: member.of_kind("route") for member in self.members}
         for sender in self.members:
-            refused = sender.of_kind("undelivered")
-            told = defaultdict(list)
+            refused, told = sender.of_kind("undelivered"), defaultdict(list)
             for index, frame in enumerate(list(sender.frames)):
                 if frame["type"] in ("interrupted", "removed"):
                     told[frame["device"]].append((index, frame["at"]))
-            for identifier, target, session, mark, at in list(sender.routes):
+            for identifier, target, session, at, mark in list(sender.routes):
                 ends = [frame["at"] for frame in received[target][identifier] + refused[identifier]]
                 ends += [time for index, time in told[target.id] if index >= mark][:1]
                 ends += [sender.ended[session]] if session in sender.ended else []
-                if not ends:
-                    opened.append(f"{sender.name} to {target.name}, {time.monotonic() - at:.1f} s ago: {identifier}")
-                elif min(ends) - at > ANSWER:
-                    late.append(f"{sender.name} to {target.name} after {min(ends) - at:.1f} s: {identifier}")
-        return opened, late
+                yield f"{sender.name} to {target.name}, {identifier}", at, min(ends, default=None)
+
+    def open_routes(self):
+        """The messages that were neither delivered nor answered, and whose senders' sessions go on."""
+        return [f"{route}: {time.monotonic() - at:.1f} s ago" for route, at, end in self.ends() if end is None]
+
+    def late_routes(self):
+        return [f"{route}: after {end - at:.1f} s" for route, at, end in self.ends() if end and end - at > ANSWER]
 
     def wrong_routes(self):
         wrong = []
@@ -188,14 +200,33 @@ class RelayLedger(Ledger):
                     wrong.append(f"{member.name} got {identifier} {len(frames)} times")
                 if any(identifier in each for each in refused):
                     wrong.append(f"{member.name} got {identifier}, which its sender was told to be undelivered")
-        return wrong + [f"lost: {each}" for each in self.open_routes()[0]] + self.open_routes()[1]
+            for sender in member.peers:
+                wrong += self.disordered_routes(sender, member)
+        return wrong + [f"lost: {each}" for each in self.open_routes()] + self.late_routes()
+
+    def disordered_routes(self, sender, member):
+        """What came after later ones of the same session, in the same session."""
+        places = {route[0]: (place, route[2]) for place, route in enumerate(sender.routes)}
+        last, wrong = {}, []
+        for identifier, frames in member.of_kind("route").items():
+            if identifier in places:
+                place, session = places[identifier]
+                before = last.get(sessions := (session, frames[0]["session"]), 0)
+                if place < before:
+                    told = [f["at"] for f in sender.frames if f["type"] == "interrupted" and f["device"] == member.id]
+                    sent, came = sender.routes[place][3], frames[0]["at"]
+                    wrong.append(f"{member.name} got number {place} of {sender.name} after {before}, in {sessions}: sent "
+                                 f"at {sent:.1f}, received at {came:.1f}, told as interrupted "
+                                 f"at {[round(at, 1) for at in told if sent - 1 < at < came + 1]}")
+                last[sessions] = max(place, before)
+        return wrong
 
     # Messages that are stored
 
     def missing_letters(self):
         got = {member: set(member.of_kind("letter")) for member in self.members}
-        return [(sender.name, target.name, each) for sender in self.members for each, target, _ in sender.kept()
-                if each not in got[target]]
+        return [(sender.name, each.target.name, each.identifier) for sender in self.members for each in sender.kept()
+                if each.identifier not in got[each.target]]
 
     def wrong_letters(self):
         wrong = [f"lost: {each}" for each in self.missing_letters()]
@@ -208,11 +239,10 @@ class RelayLedger(Ledger):
                 if late := [frame["at"] - gone for frame in frames if member.began[frame["session"]] > gone]:
                     wrong.append(f"{member.name} got {identifier} {late} s after the store had it no more")
             for sender in member.peers:
-                own = [each for each, target, _ in sender.kept() if target is member]
-                places = {each: place for place, each in enumerate(own)}
-                arrived = [places[each] for each in member.of_kind("letter") if each in places]
-                if arrived != sorted(arrived):
-                    wrong.append(f"{member.name} got those of {sender.name} in another order: {arrived}")
+                kept = {each.identifier: each for each in sender.kept() if each.target is member}
+                arrived = [kept[each] for each in member.of_kind("letter") if each in kept]
+                wrong += [f"{later} came before {one}" for place, one in enumerate(arrived)
+                          for later in arrived[:place] if one.is_before(later)]
         return wrong
 
     # The end
@@ -228,7 +258,7 @@ class RelayLedger(Ledger):
     def settle(self):
         """Waits until everything is answered and taken, and looks whether anything comes again."""
         self.settling.set()
-        wait_until(lambda: not self.open_routes()[0], "each message is delivered or answered", ANSWER)
+        wait_until(lambda: not self.open_routes(), "each message is delivered or answered", ANSWER)
         for _ in range(5):
             self.renew()
             try:
@@ -236,7 +266,7 @@ class RelayLedger(Ledger):
                 break
             except AssertionError as late:
                 # A removal that failed is made up for in another session.
-                print(late)
+                print(late, flush=True)
         self.look()
         self.renew()
         wait_until(lambda: not self.unseen(), "all see each other", 20)
@@ -255,69 +285,11 @@ class RelayLedger(Ledger):
         reasons = Counter(frame["reason"] for member in self.members for frame in member.frames
                           if frame["type"] == "undelivered")
         sent = [sum(len(each) for each in all_) for all_ in zip(*((one.routes, one.letters) for one in self.members))]
-        posted = {each for member in self.members for each, _, _ in member.letters}
+        posted = {each[0] for member in self.members for each in member.letters}
         denied = {each for member in self.members for each in member.of_kind("undelivered")} & posted
         came = {each for member in self.members for each in member.of_kind("letter")}
+        longest = max((end - at for _, at, end in self.ends() if end), default=0)
         return (f"{sent[0]} messages and {sent[1]} queued ones sent in {sum(one.session for one in self.members)} "
                 f"sessions; frames: {dict(frames)}; undelivered: {dict(reasons)}; {len(self.gone)} seen to be gone; "
-                f"{len(denied & came)} of {len(denied)} queued ones came though their senders were told that they were not kept")
-
-
-class Uploads:
-    """Files that are uploaded to servers that fail, and what they answered."""
-
-    def __init__(self, cluster):
-        self.clients = [MediaClient(server, cluster.key) for server in cluster.servers]
-        self.taken, self.answers = {}, Counter()
-        # When each server has taken one.
-        self.times = [0] * len(self.clients)
-        self.wrong, self.longest = [], 0
-
-    def work(self, ledger, seed):
-        choose = random.Random(seed)
-        while not ledger.settling.wait(0.1):
-            node = choose.randrange(len(self.clients))
-            data = b"\0\0\1\xba" + os.urandom(choose.randrange(100, 400_000))
-            answer = self._ask("upload", node, data)
-            if answer is not None and answer.status_code in (200, 201):
-                self.taken[path(answer)] = data
-                self.times[node] = time.monotonic()
-            if self.taken:
-                where = choose.choice(list(self.taken))
-                answer = self._ask("get", choose.randrange(len(self.clients)), where)
-                if answer is not None and answer.status_code == 200 and answer.content != self.taken[where]:
-                    self.wrong.append(f"{where} came with other bytes")
-
-    def _ask(self, action, node, what):
-        """The answer of a server, or nothing where it ended or cannot be reached."""
-        began, answer = time.monotonic(), None
-        try:
-            answer = getattr(self.clients[node], action)(what)
-            told = f"{answer.status_code} {self._code(answer)}".strip()
-        except requests.RequestException as error:
-            told = type(error).__name__
-        took = time.monotonic() - began
-        self.longest = max(self.longest, took)
-        self.answers[action, told] += 1
-        if took > HANG:
-            self.wrong.append(f"{action} at {node} took {took:.1f} s: {told}")
-        return answer
-
-    def _code(self, answer):
-        if answer.status_code < 400:
-            return ""
-        try:
-            told = answer.json()
-            return told.get("error", told)["code"]
-        except (json.JSONDecodeError, KeyError):
-            self.wrong.append(f"an answer has no code: {answer.status_code} {answer.text[:200]}")
-            return "?"
-
-    def missing(self):
-        """What was taken and is not served by each server."""
-        got = [(node, where, client.get(where)) for where in list(self.taken) for node, client in enumerate(self.clients)]
-        return [(node, where, answer.status_code) for node, where, answer in got
-                if answer.status_code != 200 or answer.content != self.taken[where]]
-
-    def __str__(self):
-        return f"{len(self.taken)} files taken, answers: {dict(self.answers)}, the longest after {self.longest:.1f} s"
+                f"{len(denied & came)} of {len(denied)} came though said not to be kept; "
+                f"the longest answer after {longest:.1f} s")

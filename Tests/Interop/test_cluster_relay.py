@@ -12,7 +12,8 @@ import time
 import pytest
 
 from aldaba_process import ARTEFACTS
-from cluster_relay import RelayLedger, Uploads
+from cluster_relay import RelayLedger
+from cluster_uploads import Uploads
 from network_cluster import Cluster, Network
 from patroni_cluster import PatroniCluster
 from test_cluster_faults import MISSING, ROUNDS, SEED, Faults
@@ -63,7 +64,7 @@ def run_faults(world, ledger, is_well):
             healed = time.monotonic()
             wait_until(lambda since=healed: is_well(since), f"all is well after: {title}", 90)
             ledger.look()
-            print(f"{title}: well after {time.monotonic() - begin:.1f} s", flush=True)
+            print(f"{title}: begun at {begin:.1f}, well after {time.monotonic() - begin:.1f} s", flush=True)
 
 
 @pytest.mark.timeout(200 + 200 * ROUNDS)

@@ -36,7 +36,7 @@ struct MediaRoute: Sendable {
         }
         let announced = request.headers[.contentLength].flatMap { Int64($0) }
         let store = media.store
-        let upload = try await Self.onDisk { try store.begin(team: team, announced: announced) }
+        let upload = try await store.runBlocking { try store.begin(team: team, announced: announced) }
         var pieces = request.body.makeAsyncIterator()
         var received: Int64 = 0
         while let piece = try await Self.next(&pieces) {
@@ -44,7 +44,7 @@ struct MediaRoute: Sendable {
             try await Self.onDisk { try piece.withUnsafeReadableBytes { try upload.take($0) } }
         }
         guard announced == nil || announced == received else { throw Self.isBroken }
-        return try await Self.onDisk { try upload.finish() }
+        return try await store.runBlocking { try upload.finish() }
     }
 
     private static func next(_ pieces: inout RequestBody.AsyncIterator) async throws -> ByteBuffer? {
@@ -72,7 +72,9 @@ struct MediaRoute: Sendable {
             return limit
         }
         let store = media.store
-        let files = try await Self.onDisk { try store.list(team: team, after: after, limit: limit ?? Self.pageLimit) }
+        let files = try await store.runBlocking {
+            try store.list(team: team, after: after, limit: limit ?? Self.pageLimit)
+        }
         return .json(files.map { MediaAnswerBody($0, base) })
     }
 
@@ -83,7 +85,7 @@ struct MediaRoute: Sendable {
         let team = try await access.team(request.headers[.authorization])
         guard let base = media.publicAddress() else { throw ControlError.unavailable }
         let store = media.store
-        guard let name = MediaName(name), let file = try await Self.onDisk({ try store.delete(name, team: team) })
+        guard let name = MediaName(name), let file = try await store.runBlocking({ try store.delete(name, team: team) })
         else {
             throw ControlError.notFound
         }

@@ -4,7 +4,6 @@ import ControlAPI
 import FCMFrontend
 import FCMProtocol
 import Logging
-import NIOPosix
 import Networking
 import Platform
 import PushCore
@@ -108,7 +107,7 @@ struct MediaSweepService: Service, CustomStringConvertible {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             while (try? await Task.sleep(for: .seconds(60))) != nil {
-                do { try await NIOThreadPool.singleton.runIfActive { try store.sweep() } } catch is CancellationError {
+                do { try await store.runBlocking { try store.sweep() } } catch is CancellationError {
                     // Where the pool has ended, so does the process.
                 } catch {
                     logger.warning("expired files were not deleted", metadata: [LogKey.error: "\(error)"])

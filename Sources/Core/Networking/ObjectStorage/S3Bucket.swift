@@ -51,7 +51,7 @@ package final class S3Bucket: Sendable {
         self.credentials = credentials
         var settings = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
-            timeout: HTTPClient.Configuration.Timeout(connect: .seconds(3), read: .seconds(10)),
+            timeout: HTTPClient.Configuration.Timeout(connect: .seconds(3), read: .seconds(10), write: .seconds(10)),
             decompression: .disabled)
         // A store that is away is told to whoever waits, who may try again.
         settings.connectionPool.retryConnectionEstablishment = false

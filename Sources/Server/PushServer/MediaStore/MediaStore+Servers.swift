@@ -21,6 +21,8 @@ package final class SharedMedia: Sendable {
     private let isAwayUntil = Mutex<ContinuousClock.Instant?>(nil)
     /// Copying waits for other servers, and must not take the threads that read the disk.
     private let threads = NIOThreadPool(numberOfThreads: 4)
+    /// Nor must changes, which wait for the register and the bucket.
+    fileprivate let changeThreads = NIOThreadPool(numberOfThreads: MediaStore.arrivals)
 
     /// The time after which the register counts as away, and for which it is left alone then.
     private static let timeout = Duration.seconds(1)
@@ -46,6 +48,7 @@ package final class SharedMedia: Sendable {
                 ? []
                 : MediaBucketAction.allCases.map { ($0, [true: counter($0, "done"), false: counter($0, "failed")]) })
         threads.start()
+        changeThreads.start()
     }
 
     /// The register does not answer.
@@ -163,6 +166,11 @@ package struct MediaOutOfReach: Error, CustomStringConvertible {
 /// Files that other servers have.
 extension MediaStore {
     private static let adopted = 500
+
+    /// Runs a closure that blocks for the disk, and for the register and the bucket where there are other servers.
+    package func runBlocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
+        try await (shared?.changeThreads ?? .singleton).runIfActive(body)
+    }
 
     /// Records the files of the folder that are not recorded for all servers yet, and removes those that were deleted.
     func adopt() throws {
