@@ -213,11 +213,13 @@ class RelayLedger(Ledger):
                 place, session = places[identifier]
                 before = last.get(sessions := (session, frames[0]["session"]), 0)
                 if place < before:
-                    told = [f["at"] for f in sender.frames if f["type"] == "interrupted" and f["device"] == member.id]
+                    told = [frame["at"] for frame in sender.frames
+                            if frame["type"] == "interrupted" and frame["device"] == member.id]
                     sent, came = sender.routes[place][3], frames[0]["at"]
-                    wrong.append(f"{member.name} got number {place} of {sender.name} after {before}, in {sessions}: sent "
-                                 f"at {sent:.1f}, received at {came:.1f}, told as interrupted "
-                                 f"at {[round(at, 1) for at in told if sent - 1 < at < came + 1]}")
+                    wrong.append(
+                        f"{member.name} got number {place} of {sender.name} after {before}, in {sessions}: sent at "
+                        f"{sent:.1f}, received at {came:.1f}, told as interrupted at "
+                        f"{[round(at, 1) for at in told if sent < at < came][:3]}")
                 last[sessions] = max(place, before)
         return wrong
 

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -395,3 +396,27 @@ def test_servers_are_restarted_one_after_the_other_under_load(nodes, providers):
     assert set(accepted) <= set(got), f"{sorted(set(accepted) - set(got))} are lost of {len(accepted)}"
     assert not [status for status in faults if status != 503], faults
     assert len(accepted) > 80
+
+
+def test_a_message_that_somebody_repeats_is_not_used_again(nodes, providers):
+    """Another client of the NATS server, which may read the servers' subjects, repeats what it has seen."""
+    device, token = nodes.enrol(1)
+    late = "aldaba_node_messages_late_total"
+    with nodes.connected(1, device) as channel, socket.create_connection(("127.0.0.1", nodes.nats.port), 10) as other:
+        reader = other.makefile("rb")
+        assert reader.readline().startswith(b"INFO ")
+        other.sendall(b'CONNECT {"verbose":false}\r\nSUB aldaba.> 1\r\nPING\r\n')
+        while reader.readline() != b"PONG\r\n":
+            pass
+        accept(providers[0], token, "once", apns_expiration="0")
+        got = channel.notification()
+        assert alert(got) == "once"
+        line = []
+        while line[:1] != [b"MSG"] or len(line) != 5:
+            line = reader.readline().split()
+        sealed = reader.read(int(line[4]))
+        before = sum(metric(server, late) for server in nodes.servers)
+        other.sendall(b"PUB %s %s %d\r\n%s\r\n" % (line[1], line[3], len(sealed), sealed))
+        wait_until(lambda: sum(metric(server, late) for server in nodes.servers) == before + 1, "the repetition is recognized")
+        accept(providers[0], token, "next", apns_expiration="0")
+        assert alert(channel.notification()) == "next", "the repeated message was delivered"

@@ -35,6 +35,8 @@ package enum MetricFamilies {
         "aldaba_nodes": "Servers of the database that run, this one among them.",
         "aldaba_carrier_connected": "1 while messages to other servers can be sent by NATS.",
         "aldaba_node_messages_total": "Messages to other servers, by outcome: received, unanswered, no_node.",
+        "aldaba_node_messages_late_total":
+            "Batches of other nodes that arrived after newer ones, or again; they count as lost.",
         "aldaba_node_messages_malformed_total": "Messages that no server of the same database has sealed.",
         "aldaba_missed_wakeups_total": "Devices that other servers were told of by the database: a message was lost.",
         "aldaba_transaction_conflicts_total": "Batches that were tried again: another server's was in their way.",

@@ -50,6 +50,27 @@ extension PostgresTests {
             #expect(error?.message.contains("/nowhere") == true && error?.message.contains("/neither") == true)
         }
 
+        @Test
+        func `a statement that was planned for an empty table finds its rows by their keys when the table has grown`()
+            throws
+        {
+            let connection = try PostgresConnection(database, planLifetime: .zero)
+            try connection.execute("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan")
+            try connection.execute("CREATE TABLE grown(key bigint PRIMARY KEY, value bigint); ANALYZE grown")
+            let change = """
+                UPDATE grown SET value = wanted.value FROM unnest($1::bigint[], $2::bigint[]) AS wanted(key, value)
+                WHERE grown.key = wanted.key
+                """
+            let keys = PostgresParameter.int8s([1, 2])
+            func plan() throws -> [String] {
+                try connection.run(.init(change, [keys, keys]))
+                return try connection.run("EXPLAIN EXECUTE s0('{1,2}', '{1,2}')").map { try $0[0] }
+            }
+            #expect(try !plan().contains { $0.contains("Index Cond: (key = wanted.key)") })
+            try connection.execute("INSERT INTO grown SELECT number, 0 FROM generate_series(1, 10000) number")
+            #expect(try plan().contains { $0.contains("Index Cond: (key = wanted.key)") })
+        }
+
         private func texts(_ sql: String, _ parameter: PostgresParameter) throws -> [String?] {
             try connection.run(.init(sql, [parameter])).map { try $0[0] }
         }

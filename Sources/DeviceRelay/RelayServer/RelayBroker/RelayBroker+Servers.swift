@@ -143,24 +143,30 @@ extension RelayBroker: NodeListener {
         _ account: RelayDirectory.AccountID, upTo revision: Int64, before frame: (@Sendable () -> Void)? = nil
     ) {
         guard let sharing else { return }
-        let known = state.withLock { state -> Int64? in
+        enum Step { case read(after: Int64), wait, run }
+        let step = state.withLock { state -> Step in
             guard let known = state.directory.sharedRevision(of: account), known < revision || frame != nil else {
                 // Its joining may have read it before the change.
-                if let announced = state.others.announced[account] {
+                if frame == nil, let announced = state.others.announced[account] {
                     state.others.announced[account]?.revision = max(announced.revision, revision)
                 }
-                return nil
+                return .run
             }
             if var reading = state.others.reading[account] {
                 reading.isWantedAgain = true
                 if let frame { reading.frames = (reading.frames ?? []) + [frame] }
                 state.others.reading[account] = reading
-                return nil
+                return .wait
             }
             state.others.reading[account] = OtherServers.Reading(frames: frame.map { [$0] })
-            return known
+            return .read(after: known)
         }
-        if let known { read(account, after: known, sharing) }
+        switch step {
+        case .read(let known): read(account, after: known, sharing)
+        case .wait: break
+        // No session of the account is here any more: the frame's sender is told so.
+        case .run: frame?()
+        }
     }
 
     private func read(_ account: RelayDirectory.AccountID, after revision: Int64, _ sharing: RelaySharing) {

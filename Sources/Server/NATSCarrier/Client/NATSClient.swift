@@ -68,6 +68,7 @@ final class NATSClient {
     private var isStopped = false
     private var receiver: (node: UInt16, handle: @Sendable ([NodeMessage]) -> Void)?
     private var open: [UInt64: OpenBatch] = [:]
+    private var arrivals = ArrivalOrder()
     /// The numbers of the open batches, in the order of their deadlines, and others that were answered.
     private var order = CircularBuffer<UInt64>()
     private var lastNumber: UInt64 = 0
@@ -124,6 +125,10 @@ final class NATSClient {
             Counter(label: "aldaba_node_messages_malformed_total").increment()
             Self.malformed.log(to: logger)
             return
+        }
+        // Its sender takes it for lost already.
+        guard message.reply.map({ arrivals.accepts($0) }) ?? true else {
+            return Counter(label: "aldaba_node_messages_late_total").increment()
         }
         receiver?.handle(messages)
         guard let reply = message.reply, let connection else { return }

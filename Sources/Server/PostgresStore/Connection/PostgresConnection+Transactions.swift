@@ -19,6 +19,7 @@ extension PostgresConnection {
     /// - Throws: The error of the body, and nothing has changed; or ``PostgresError``, of which
     ///   ``PostgresError/isCommitUnknown`` tells whether something may have.
     package func transaction<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+        try renewPlans()
         try execute("BEGIN")
         let value: Value
         do { value = try body(self) } catch {
@@ -31,6 +32,7 @@ extension PostgresConnection {
 
     /// Reads in one transaction, which sees the state at its beginning.
     package func snapshot<Value>(_ body: (PostgresConnection) throws -> Value) throws -> Value {
+        try renewPlans()
         try execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         defer {
             // A connection that cannot end its transaction is not used again.

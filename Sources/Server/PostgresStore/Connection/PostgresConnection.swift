@@ -21,6 +21,9 @@ package final class PostgresConnection {
 
     private let handle: OpaquePointer
     private let timeout: Duration
+    /// The time after which the plans of statements are made again.
+    private let planLifetime: Duration
+    private var plannedAt = ContinuousClock.now
     /// The names of the prepared statements, by their texts.
     private var prepared: [String: String] = [:]
     /// Whether the connection can be used; one that failed in the middle of an exchange cannot.
@@ -31,9 +34,13 @@ package final class PostgresConnection {
     /// - Parameters:
     ///   - parameters: The connection's parameters, as libpq names them; `dbname` may be a URL with all of them.
     ///   - timeout: The time that a call may take.
+    ///   - planLifetime: The time after which the plans of statements are made again.
     /// - Throws: ``PostgresError`` where no server answers, or refuses.
-    package init(_ parameters: [String: String], timeout: Duration = .seconds(10)) throws {
+    package init(
+        _ parameters: [String: String], timeout: Duration = .seconds(10), planLifetime: Duration = .seconds(1)
+    ) throws {
         self.timeout = timeout
+        self.planLifetime = planLifetime
         let defaults = ["application_name": "aldaba", "tcp_user_timeout": "10000"]
         // Those after `dbname` are taken in the place of the URL's.
         let pairs = defaults.sorted { $0.key < $1.key } + parameters.sorted { $0.key < $1.key }
@@ -59,6 +66,7 @@ package final class PostgresConnection {
     /// - Returns: The rows of each.
     /// - Throws: ``PostgresError``: of the server, and the connection can still be used, or of the connection.
     func pipeline(_ statements: [Statement]) throws -> [PostgresRows] {
+        try renewPlans()
         guard isUsable else { throw PostgresError(code: nil, message: "the connection was lost") }
         isUsable = false
         let deadline = ContinuousClock.now + timeout
@@ -89,6 +97,14 @@ package final class PostgresConnection {
         isUsable = true
         if let fault { throw fault }
         return rows
+    }
+
+    /// Has the server plan statements anew. A plan that it made for an empty table reads the whole table once that has grown, until
+    /// the table's statistics change, which takes a minute.
+    func renewPlans() throws {
+        guard !prepared.isEmpty, !isInTransaction, .now - plannedAt > planLifetime else { return }
+        plannedAt = .now
+        try execute("DISCARD PLANS")
     }
 
     /// Executes commands without parameters and results, separated by semicolons.
