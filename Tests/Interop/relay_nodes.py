@@ -2,20 +2,16 @@
 
 import random
 import select
-import signal
 import ssl
-import subprocess
 import sys
 import time
 import uuid
-from contextlib import contextmanager
 
 from aldaba_process import REPOSITORY
 from mcs_client import DATA, PING, PONG, Closed, Device, Identity
 from mcs_client import encode as fields
-from postgres_server import PROGRAMS
 from test_nodes import Nodes
-from waiting import TimedOut, kill, wait_until
+from waiting import TimedOut
 
 sys.path.insert(0, str(REPOSITORY / "Examples/PythonRelay"))
 from relay_values import FRAME_LIMIT, decode, encode  # noqa: E402
@@ -262,35 +258,6 @@ class RelayNodes(RelayWorld, Nodes):
     def see_each_other(self, *devices):
         self.until(lambda: all(one.sees(other) for one in devices for other in devices if one is not other),
                    f"they see each other: {devices}")
-
-    def kill(self, number):
-        process = self.servers[number].process
-        kill(process.pid)
-        process.wait(10)
-
-    def start(self, number):
-        self.servers[number].start()
-        wait_until(self.know_each_other, "the nodes know each other")
-
-    @contextmanager
-    def standing_still(self, number):
-        process = self.servers[number].process
-        process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            process.send_signal(signal.SIGCONT)
-
-    @contextmanager
-    def locked(self, table):
-        """Lets nobody write to a table of the database."""
-        command = [str(PROGRAMS / "psql"), "-XAtq", self.database.url]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as psql:
-            psql.stdin.write(f"BEGIN; LOCK TABLE {table} IN EXCLUSIVE MODE;\n\\echo locked\n")
-            psql.stdin.flush()
-            assert psql.stdout.readline() == "locked\n"
-            yield
-            psql.stdin.close()
 
     def forget(self):
         for device in self.devices:

@@ -1,13 +1,13 @@
 """Several servers on one PostgreSQL database, with NATS between them: any of them takes any push and any device."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
 import threading
 import time
 import urllib.request
+from contextlib import contextmanager
 
 import pytest
 import requests
@@ -65,6 +65,35 @@ class Nodes:
         channel = Device(server.ready["mcs"], server.ready["ca"])
         channel.login(Identity(*device), received)
         return channel
+
+    def kill(self, number):
+        process = self.servers[number].process
+        kill(process.pid)
+        process.wait(10)
+
+    def start(self, number):
+        self.servers[number].start()
+        wait_until(self.know_each_other, "the nodes know each other")
+
+    @contextmanager
+    def standing_still(self, number):
+        process = self.servers[number].process
+        process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            process.send_signal(signal.SIGCONT)
+
+    @contextmanager
+    def locked(self, table):
+        """Lets nobody write to a table of the database."""
+        command = [str(PROGRAMS / "psql"), "-XAtq", self.database.url]
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as psql:
+            psql.stdin.write(f"BEGIN; LOCK TABLE {table} IN EXCLUSIVE MODE;\n\\echo locked\n")
+            psql.stdin.flush()
+            assert psql.stdout.readline() == "locked\n"
+            yield
+            psql.stdin.close()
 
     def end(self):
         for server in self.servers:

@@ -11,7 +11,6 @@ from pictures import png
 from postgres_server import PROGRAMS
 from test_nodes import metric
 from test_nodes_media import A, B, C, MediaNodes, movie, path
-from waiting import wait_until
 
 pytestmark = pytest.mark.skipif(
     PROGRAMS is None or PROGRAM is None, reason="Debian's postgresql or nats-server is not installed")

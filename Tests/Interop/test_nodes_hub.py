@@ -8,7 +8,6 @@ import http.client
 import json
 import random
 import signal
-import subprocess
 import threading
 import time
 from collections import Counter
@@ -26,7 +25,7 @@ from postgres_server import PROGRAMS, PostgresServer
 from push_service import PushService
 from secured_control import SecuredControl
 from test_nodes import Nodes
-from waiting import TimedOut, kill, wait_until
+from waiting import TimedOut, wait_until
 
 pytestmark = pytest.mark.skipif(
     PROGRAMS is None or PROGRAM is None, reason="Debian's postgresql or nats-server is not installed")
@@ -118,35 +117,6 @@ class HubNodes(Nodes):
         name = self.database.query("SELECT at_work({}, '{}')".format(kind, condition.replace("'", "''")))
         assert name.startswith("node"), f"no server has a claim of the kind {kind} while {condition}"
         return int(name.removeprefix("node"))
-
-    def kill(self, number):
-        process = self.servers[number].process
-        kill(process.pid)
-        process.wait(10)
-
-    @contextmanager
-    def standing_still(self, number):
-        process = self.servers[number].process
-        process.send_signal(signal.SIGSTOP)
-        try:
-            yield
-        finally:
-            process.send_signal(signal.SIGCONT)
-
-    def start(self, number):
-        self.servers[number].start()
-        wait_until(self.know_each_other, "the nodes know each other")
-
-    @contextmanager
-    def locked(self, table):
-        """Lets nobody write to a table of the database."""
-        command = [str(PROGRAMS / "psql"), "-XAtq", self.database.url]
-        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as psql:
-            psql.stdin.write(f"BEGIN; LOCK TABLE {table} IN EXCLUSIVE MODE;\n\\echo locked\n")
-            psql.stdin.flush()
-            assert psql.stdout.readline() == "locked\n"
-            yield
-            psql.stdin.close()
 
     def stop_before_it_records(self, own, text, begun, fault):
         """Begins a campaign; its server has a fault when everybody has a notification and none is recorded yet.

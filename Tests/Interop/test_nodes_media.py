@@ -93,10 +93,6 @@ class MediaNodes(Nodes):
         wait_until(lambda: all(client.ask("GET", "/v1/media", key).status_code == 200 for client in self.clients
                                for key in (self.key, self.other)), "every server knows the keys")
 
-    def start(self, node):
-        self.servers[node].start()
-        wait_until(self.know_each_other, "the nodes know each other")
-
     @contextmanager
     def without(self, part):
         part.kill() if part is self.nats else part.end(signal.SIGINT)
