@@ -145,8 +145,8 @@ class AldabaUp:
         if address is None:
             return b"".join(path.read_bytes() for path in self.data.rglob(f"{system}.sqlite*") if path.is_file())
         rows = subprocess.run(
-            [str(PROGRAMS / "pg_dump"), "--data-only", f"--schema={system}", address], capture_output=True, timeout=60,
-            check=True).stdout
+            [str(PROGRAMS / "pg_dump"), "--data-only", f"--schema={'public' if system == 'server' else system}", address],
+            capture_output=True, timeout=60, check=True).stdout
         # Bytes are dumped as \\x and hexadecimal digits.
         return rows + b"".join(bytes.fromhex(digits.decode()) for digits in re.findall(rb"\\\\x([0-9a-f]+)", rows))
 

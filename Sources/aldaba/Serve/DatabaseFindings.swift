@@ -15,7 +15,7 @@ enum DatabaseFindings {
             (.relay, RelayDatabase.inspection),
         ]
         let postgres = postgres(of: folder).map { (Optional(ServerDatabase.server), $0) }
-        let moved: [ServerDatabase] = postgres.isEmpty ? [] : [.server, .hub]
+        let moved: [ServerDatabase] = postgres.isEmpty ? [] : [.server, .hub, .relay]
         let found = inspections.filter { !moved.contains($0.0) }.compactMap { database, inspection in
             finding(database, of: folder, inspection).map { (Optional(database), $0) }
         }

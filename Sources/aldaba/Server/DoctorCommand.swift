@@ -31,7 +31,9 @@ struct DoctorCommand: AsyncParsableCommand {
         let databases = DatabaseFindings.all(of: folder)
         findings += databases.map(\.finding)
         findings += [await Self.health(folder)].compactMap(\.self)
-        if databases.contains(where: { $0.database == .hub && !$0.finding.isProblem }) {
+        // On PostgreSQL the hubs are in the server's database.
+        let isMoved = ((try? FolderStore.address(in: folder)) ?? nil) != nil
+        if databases.contains(where: { $0.database == (isMoved ? .server : .hub) && !$0.finding.isProblem }) {
             findings += await Self.credentials(folder)
         }
         let made = DevelopmentCertificates.Paths(folder: folder.certificates).authority

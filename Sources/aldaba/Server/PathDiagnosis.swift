@@ -13,7 +13,8 @@ package enum PathDiagnosis {
     /// Checks whether a server on the folder accepts a token of the key that `send` signs with, and whether the running
     /// one answers a request with it. Empty where no server was ever started there.
     package static func provider(_ folder: DataFolder, authority: String?) async -> [Finding] {
-        guard FileManager.default.fileExists(atPath: folder.database) else { return [] }
+        // The file that names another database is judged by the findings on databases.
+        guard (try? FolderStore.isThere(in: folder)) ?? false else { return [] }
         let keyID: KeyID
         let token: String
         do {
@@ -33,7 +34,7 @@ package enum PathDiagnosis {
                     isProblem: true)
             ]
         }
-        let known = self.known(token, keyID: keyID, folder: folder)
+        let known = await self.known(token, keyID: keyID, folder: folder)
         guard !known.isProblem, let running = await self.running(token, folder: folder, authority: authority) else {
             return [known]
         }
@@ -41,7 +42,7 @@ package enum PathDiagnosis {
     }
 
     /// The finding on a token in the register. The register is only read, also while another version's server uses it.
-    private static func known(_ token: String, keyID: KeyID, folder: DataFolder) -> Finding {
+    private static func known(_ token: String, keyID: KeyID, folder: DataFolder) async -> Finding {
         let name = "provider key \(keyID)"
         func refused(_ why: String) -> Finding {
             Finding(
@@ -49,7 +50,7 @@ package enum PathDiagnosis {
                 remedy: "sign with another key, or make one with `aldaba key create`", isProblem: true)
         }
         do {
-            guard let entry = try DatabaseFile(path: folder.database).providerKey(keyID) else {
+            guard let entry = try await self.entry(keyID, folder) else {
                 return refused("the register has no such key, or it was revoked")
             }
             let read: ProviderToken
@@ -65,6 +66,17 @@ package enum PathDiagnosis {
                 what: "\(name): the register cannot be read: \(error)", remedy: "Docs/back-up.md says how to go on",
                 isProblem: true)
         }
+    }
+
+    private static func entry(_ keyID: KeyID, _ folder: DataFolder) async throws
+        -> (team: TeamID, publicKeyPEM: String)?
+    {
+        guard try FolderStore.address(in: folder) != nil else {
+            return try DatabaseFile(path: folder.database).providerKey(keyID)
+        }
+        let key = try await FolderStore.open(folder).register.providerKeys()
+            .first { $0.keyID == keyID }
+        return key.map { ($0.team, $0.publicKeyPEM) }
     }
 
     /// Whether the running server shows a certificate that is trusted, and takes the token; `nil` where none runs.
