@@ -47,7 +47,7 @@ test: packages-build packages-test $(VENV)/installed ## Run all tests, the forei
 	@Scripts/run-tests
 
 bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd and the store, and the device
-	for product in aldaba StoreRate ScheduleRate CenterRate MediaRate AudienceRate BareTLS; do $(RELEASE) --product $$product || exit; done
+	for product in aldaba HubRate StoreRate ScheduleRate CenterRate MediaRate AudienceRate BareTLS; do $(RELEASE) --product $$product || exit; done
 	@Benchmarks/run
 	@Benchmarks/deliver
 	@Benchmarks/schedule
@@ -59,6 +59,7 @@ bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd
 	@$(VENV)/bin/python Benchmarks/due
 	@$(VENV)/bin/python Benchmarks/media
 	@$(VENV)/bin/python Benchmarks/cluster
+	@$(VENV)/bin/python Benchmarks/hubs --installations 200000
 	@Benchmarks/start
 
 fuzz: packages-build ## Fuzz every decoder, SECONDS=60 each, in a build folder of its own

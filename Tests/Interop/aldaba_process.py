@@ -98,6 +98,9 @@ class AldabaUp:
         A run of the tests by hand has every server on PostgreSQL (`ALDABA_TEST_STORE=postgres`), or several servers
         behind each port (`ALDABA_TEST_STORE=nodes`).
         """
+        store = os.environ.get("ALDABA_TEST_STORE")
+        # Its logs are not those of the same test on SQLite.
+        name = f"{name}.{store}" if store else name
         return cls("--ephemeral", "--json", *cls._store(), *arguments, name=name, **options)
 
     @classmethod

@@ -13,18 +13,21 @@ from botocore.config import Config
 
 from waiting import kill, wait_until
 
-BUCKET, USER = "files", "aldaba"
+BUCKET, USER, READER = "files", "aldaba", "reader"
 # The calls that need no access key: those of `ObjectStore.start`.
-FIRST_CALLS = 5
+FIRST_CALLS = 7
 
 
 class ObjectStore:
-    """A store with one bucket, and an access key that may do in it what the server does, and nothing else."""
+    """A store with one bucket, and an access key that may do in it what the server does, and nothing else.
+
+    The test itself has another key.
+    """
 
     def __init__(self):
         self.folder = Path(tempfile.mkdtemp(prefix="aldaba-objects-"))
         self.credentials = self.folder / "credentials"
-        self.port, self.process, self.id, self.secret = 0, None, None, None
+        self.port, self.process, self.id, self.secret, self.reader = 0, None, None, None, None
 
     @property
     def url(self):
@@ -40,22 +43,21 @@ class ObjectStore:
                 stdin=subprocess.DEVNULL, stdout=output, stderr=output)
         wait_until(lambda: b"Running on" in log.read_bytes(), "the object store listens")
         self.port = int(log.read_text().split("http://127.0.0.1:")[1].split()[0])
-        people = self._client("iam", "first", "first")
-        people.create_user(UserName=USER)
-        key = people.create_access_key(UserName=USER)["AccessKey"]
-        self.id, self.secret = key["AccessKeyId"], key["SecretAccessKey"]
-        rights = [{
-            "Effect": "Allow", "Action": ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"],
-            "Resource": f"arn:aws:s3:::{BUCKET}/*",
-        }, {"Effect": "Allow", "Action": "s3:ListBucket", "Resource": f"arn:aws:s3:::{BUCKET}"}]
-        people.put_user_policy(
-            UserName=USER, PolicyName="files",
-            PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": rights}))
+        objects = f"arn:aws:s3:::{BUCKET}/*"
+        self.id, self.secret = self._add(USER, ["s3:PutObject", "s3:GetObject", "s3:DeleteObject"], objects)
+        self.reader = self._client("s3", *self._add(READER, ["s3:*"], "*"))
         self._client("s3", "first", "first").create_bucket(Bucket=BUCKET)
-        # What is left of the calls without a key.
-        self._client("s3", "first", "first").list_buckets()
         self.write_credentials(self.secret)
         return self
+
+    def _add(self, user, actions, resource):
+        """Adds somebody with an access key and rights; returns the key's id and secret."""
+        people = self._client("iam", "first", "first")
+        people.create_user(UserName=user)
+        key = people.create_access_key(UserName=user)["AccessKey"]
+        rights = {"Version": "2012-10-17", "Statement": {"Effect": "Allow", "Action": actions, "Resource": resource}}
+        people.put_user_policy(UserName=user, PolicyName="files", PolicyDocument=json.dumps(rights))
+        return key["AccessKeyId"], key["SecretAccessKey"]
 
     def write_credentials(self, secret):
         self.credentials.write_text(f"[default]\naws_access_key_id = {self.id}\naws_secret_access_key = {secret}\n")
@@ -68,11 +70,14 @@ class ObjectStore:
 
     def objects(self):
         """The sizes of the objects by their keys."""
-        found = self._client("s3", self.id, self.secret).list_objects_v2(Bucket=BUCKET).get("Contents", [])
+        found = self.reader.list_objects_v2(Bucket=BUCKET).get("Contents", [])
         return {each["Key"]: each["Size"] for each in found}
 
     def content(self, key):
-        return self._client("s3", self.id, self.secret).get_object(Bucket=BUCKET, Key=key)["Body"].read()
+        return self.reader.get_object(Bucket=BUCKET, Key=key)["Body"].read()
+
+    def replace(self, key, content):
+        self.reader.put_object(Bucket=BUCKET, Key=key, Body=content)
 
     def kill(self):
         kill(self.process.pid)

@@ -44,7 +44,7 @@ struct MediaRoute: Sendable {
             try await Self.onDisk { try piece.withUnsafeReadableBytes { try upload.take($0) } }
         }
         guard announced == nil || announced == received else { throw Self.isBroken }
-        return try await store.runBlocking { try upload.finish() }
+        return try await store.finish(upload)
     }
 
     private static func next(_ pieces: inout RequestBody.AsyncIterator) async throws -> ByteBuffer? {

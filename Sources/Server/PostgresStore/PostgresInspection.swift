@@ -1,3 +1,5 @@
+import PushCore
+
 /// The settings of a PostgreSQL server on which the store's promises rest.
 package struct PostgresInspection: Hashable, Sendable {
     /// A setting that is not as it should be.
@@ -27,6 +29,27 @@ package struct PostgresInspection: Hashable, Sendable {
 
     /// The settings with the value that they must have.
     private static let needed = [("fsync", "on"), ("full_page_writes", "on")]
+
+    /// The provider's public key that was not revoked, with its team; `nil` where the register has none with that id, or the
+    /// tables are those of another version. Nothing is changed.
+    ///
+    /// - Throws: ``PostgresError`` where the server cannot be reached.
+    package static func providerKey(
+        _ id: KeyID, in parameters: [String: String]
+    ) throws -> (team: TeamID, publicKeyPEM: String)? {
+        let connection = try PostgresConnection(parameters)
+        guard try PostgresSchema.version(connection) == PostgresSchema.version else { return nil }
+        return try connection.run(
+            "SELECT team, public_key FROM provider_key WHERE key_id = $1 AND revoked_at IS NULL", id.rawValue
+        ).first.map { (TeamID(rawValue: try $0[0]), try $0[1]) }
+    }
+
+    /// Whether a database has the tables of this program's version.
+    ///
+    /// - Throws: ``PostgresError`` where the server cannot be reached.
+    package static func isOfThisVersion(_ parameters: [String: String]) throws -> Bool {
+        try PostgresSchema.version(PostgresConnection(parameters)) == PostgresSchema.version
+    }
 
     /// Looks at a server.
     ///

@@ -42,15 +42,16 @@ extension S3Bucket {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(key).path
         // A file that is left in the temporary folder has one letter.
         defer { try? FileManager.default.removeItem(atPath: path) }
+        // The SHA-256 of the one letter.
+        let digest = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
         do {
             try Data("a".utf8).write(to: URL(fileURLWithPath: path))
-            // The SHA-256 of the one letter.
-            let digest = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
             try put(path, as: key, bytes: 1, sha256: digest)
             var read: [UInt8] = []
-            let isThere = try get(key, bytes: 1) { read += $0 }
+            let found = Result { try get(key, bytes: 1) { read += $0 } }
+            // The object goes, whatever came of reading it.
             try delete(key)
-            return isThere && read == Array("a".utf8) ? nil : "the bucket does not have what was stored in it"
+            return try found.get() && read == Array("a".utf8) ? nil : "the bucket does not have what was stored in it"
         } catch { return "media-bucket: \(error)" }
     }
 }

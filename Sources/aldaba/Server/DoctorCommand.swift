@@ -6,6 +6,7 @@ import Foundation
 import Glibc
 import LinuxDesktop
 import NIOCore
+import PostgresStore
 
 /// `aldaba doctor`: reports what `up` would check, and the remedies.
 struct DoctorCommand: AsyncParsableCommand {
@@ -31,11 +32,7 @@ struct DoctorCommand: AsyncParsableCommand {
         let databases = DatabaseFindings.all(of: folder)
         findings += databases.map(\.finding)
         findings += [await Self.health(folder)].compactMap(\.self)
-        // On PostgreSQL the hubs are in the server's database.
-        let isMoved = ((try? FolderStore.address(in: folder)) ?? nil) != nil
-        if databases.contains(where: { $0.database == (isMoved ? .server : .hub) && !$0.finding.isProblem }) {
-            findings += await Self.credentials(folder)
-        }
+        if Self.canReadHubs(folder, databases) { findings += await Self.credentials(folder) }
         let made = DevelopmentCertificates.Paths(folder: folder.certificates).authority
         findings += await PathDiagnosis.provider(folder, authority: access(made, R_OK) == 0 ? made : nil)
         findings += [
@@ -76,6 +73,18 @@ struct DoctorCommand: AsyncParsableCommand {
             return Finding(
                 what: "the running server does not say how it is: \(error)", remedy: "look at its log", isProblem: true)
         }
+    }
+
+    /// Whether the hubs can be read. On PostgreSQL they are in the server's database, which a program of another version changes.
+    private static func canReadHubs(
+        _ folder: DataFolder, _ databases: [(database: ServerDatabase?, finding: Finding)]
+    ) -> Bool {
+        // A file or a database that cannot be read is among the findings.
+        guard let address = (try? FolderStore.address(in: folder)) ?? nil else {
+            return databases.contains { $0.database == .hub && !$0.finding.isProblem }
+        }
+        // The same holds here.
+        return (try? PostgresInspection.isOfThisVersion(["dbname": address])) ?? false
     }
 
     /// Credentials of hubs that expire soon, or did.

@@ -5,6 +5,7 @@ import AsyncHTTPClient
 import Crypto
 import Foundation
 import NIOCore
+import PostgresStore
 import PushCore
 import SQLiteStore
 
@@ -34,7 +35,7 @@ package enum PathDiagnosis {
                     isProblem: true)
             ]
         }
-        let known = await self.known(token, keyID: keyID, folder: folder)
+        let known = self.known(token, keyID: keyID, folder: folder)
         guard !known.isProblem, let running = await self.running(token, folder: folder, authority: authority) else {
             return [known]
         }
@@ -42,7 +43,7 @@ package enum PathDiagnosis {
     }
 
     /// The finding on a token in the register. The register is only read, also while another version's server uses it.
-    private static func known(_ token: String, keyID: KeyID, folder: DataFolder) async -> Finding {
+    private static func known(_ token: String, keyID: KeyID, folder: DataFolder) -> Finding {
         let name = "provider key \(keyID)"
         func refused(_ why: String) -> Finding {
             Finding(
@@ -50,7 +51,7 @@ package enum PathDiagnosis {
                 remedy: "sign with another key, or make one with `aldaba key create`", isProblem: true)
         }
         do {
-            guard let entry = try await self.entry(keyID, folder) else {
+            guard let entry = try self.entry(keyID, folder) else {
                 return refused("the register has no such key, or it was revoked")
             }
             let read: ProviderToken
@@ -68,15 +69,13 @@ package enum PathDiagnosis {
         }
     }
 
-    private static func entry(_ keyID: KeyID, _ folder: DataFolder) async throws
+    private static func entry(_ keyID: KeyID, _ folder: DataFolder) throws
         -> (team: TeamID, publicKeyPEM: String)?
     {
-        guard try FolderStore.address(in: folder) != nil else {
+        guard let address = try FolderStore.address(in: folder) else {
             return try DatabaseFile(path: folder.database).providerKey(keyID)
         }
-        let key = try await FolderStore.open(folder).register.providerKeys()
-            .first { $0.keyID == keyID }
-        return key.map { ($0.team, $0.publicKeyPEM) }
+        return try PostgresInspection.providerKey(keyID, in: ["dbname": address])
     }
 
     /// Whether the running server shows a certificate that is trusted, and takes the token; `nil` where none runs.

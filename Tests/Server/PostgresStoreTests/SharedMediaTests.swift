@@ -1,5 +1,6 @@
 import AldabaTestSupport
 import Foundation
+import Logging
 import PostgresTestSupport
 import PushCore
 import PushServer
@@ -21,6 +22,7 @@ struct SharedMediaTests {
         struct Away: Error {}
         private let state = Mutex<(objects: [String: [UInt8]], isAway: Bool)>(([:], false))
         var objects: [String: [UInt8]] { state.withLock { $0.objects } }
+        func replace(_ key: String, by content: [UInt8]) { state.withLock { $0.objects[key] = content } }
         func setAway(_ isAway: Bool) { state.withLock { $0.isAway = isAway } }
 
         func put(_ path: String, as key: String, bytes: Int64, sha256: String) throws {
@@ -55,26 +57,47 @@ struct SharedMediaTests {
         let clock = Clock()
         private(set) var stores: [MediaStore] = []
 
-        init(quota: Int64 = 1 << 20, count: Int = 3, bucket: Bucket? = nil) throws {
+        private let database: any SQLDatabase
+        private let quota: Int64
+        private let bucket: Bucket?
+
+        /// Starts servers.
+        ///
+        /// - Parameter earlier: A file that the first one has taken when it was alone.
+        init(quota: Int64 = 1 << 20, count: Int = 3, bucket: Bucket? = nil, earlier: [UInt8]? = nil) throws {
             folder = try TemporaryFolder()
-            let database = PostgresServer.media(of: try PostgresServer.database())
-            for node in 0..<UInt16(count) {
-                let messenger = carrier.messenger(of: node)
-                stores.append(
-                    try MediaStore(
-                        folder: folder.path("media\(node)"),
-                        settings: MediaStore.Settings(quota: quota, teamQuota: quota, lifetime: 3_600_000),
-                        shared: SharedMedia(
-                            register: MediaRegister(in: database, node: node, hasBucket: bucket != nil),
-                            copies: MediaCopies(messenger, node: node), bucket: bucket),
-                        clock: { [clock] in clock.now }))
-            }
+            database = PostgresServer.media(of: try PostgresServer.database())
+            (self.quota, self.bucket) = (quota, bucket)
+            if let earlier { try upload(earlier, to: store(0, in: "media0", isAlone: true)) }
+            for node in 0..<UInt16(count) { stores.append(try store(node, in: "media\(node)")) }
+        }
+
+        private func store(_ node: UInt16, in name: String, isAlone: Bool = false) throws -> MediaStore {
+            let register = MediaRegister(in: database, node: node)
+            let objects = bucket.map { MediaObjects($0, register: register, logger: Logger(label: "media")) }
+            return try MediaStore(
+                folder: folder.path(name),
+                settings: MediaStore.Settings(quota: quota, teamQuota: quota, lifetime: 3_600_000),
+                shared: isAlone
+                    ? nil
+                    : SharedMedia(
+                        register: register, copies: MediaCopies(carrier.messenger(of: node), node: node),
+                        objects: objects),
+                clock: { [clock] in clock.now })
+        }
+
+        /// Replaces a server by one with its number and an empty folder.
+        func replace(_ node: Int) throws { stores[node] = try store(UInt16(node), in: "replaced\(node)") }
+
+        @discardableResult
+        private func upload(_ bytes: [UInt8], to store: MediaStore, team: String = "TEAM") throws -> TakenMedia {
+            let upload = try store.begin(team: TeamID(rawValue: team), announced: nil)
+            try bytes.withUnsafeBytes { try upload.take($0) }
+            return try upload.finish()
         }
 
         func upload(_ bytes: [UInt8], at node: Int, team: String = "TEAM") throws -> TakenMedia {
-            let upload = try stores[node].begin(team: TeamID(rawValue: team), announced: nil)
-            try bytes.withUnsafeBytes { try upload.take($0) }
-            return try upload.finish()
+            try upload(bytes, to: stores[node], team: team)
         }
 
         func content(_ file: MediaFile, at node: Int) async throws -> [UInt8]? {
@@ -199,7 +222,42 @@ struct SharedMediaTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: world.folder.path("media0")).isEmpty)
     }
 
-    @Test("The object of an upload that the quota refuses is deleted")
+    @Test("A server that replaces the only one with a file, under its number, has the file from the bucket")
+    func replacement() async throws {
+        let world = try World(count: 1, bucket: Bucket())
+        let file = try world.upload(picture(300_000), at: 0).file
+        try world.replace(0)
+        #expect(try await world.content(file, at: 0) == picture(300_000))
+    }
+
+    @Test("An object with other bytes is not taken for the file, which a server has")
+    func otherBytes() async throws {
+        let bucket = Bucket()
+        let world = try World(bucket: bucket)
+        let file = try world.upload(picture(300_000, 1), at: 0).file
+        for bytes in [picture(300_000, 2), [UInt8](repeating: 0, count: 300_000), picture(100)] {
+            bucket.replace(file.addressName, by: bytes)
+            try world.replace(1)
+            #expect(try await world.content(file, at: 1) == picture(300_000, 1))
+        }
+    }
+
+    @Test("A file from before is in the bucket once its bytes are uploaded again")
+    func earlierFile() async throws {
+        let bucket = Bucket()
+        let world = try World(bucket: bucket, earlier: picture(100))
+        #expect(bucket.objects.isEmpty)
+        let again = try world.upload(picture(100), at: 1)
+        #expect(!again.isNew && bucket.objects.count == 1)
+        #expect(try !world.upload(picture(100), at: 2).isNew && bucket.objects.count == 1)
+        for node in 0..<2 { world.carrier.remove(UInt16(node)) }
+        try world.replace(2)
+        #expect(try await world.content(again.file, at: 2) == picture(100))
+        #expect(try world.stores[2].delete(again.file.name, team: nil) != nil)
+        #expect(bucket.objects.isEmpty)
+    }
+
+    @Test("An upload beyond the quota does not reach the bucket")
     func refusedByQuota() throws {
         let bucket = Bucket()
         let world = try World(quota: 1000, bucket: bucket)
@@ -207,30 +265,28 @@ struct SharedMediaTests {
         #expect(throws: MediaRejection.teamQuota(used: 900, limit: 1000)) {
             _ = try world.upload(picture(200, 2), at: 1)
         }
-        #expect(bucket.objects.count == 2)
-        try world.stores[2].sweep()
         #expect(Array(bucket.objects.keys) == [kept.addressName])
     }
 
-    @Test("Objects of deleted, expired and repeated files are deleted, later where the bucket is away")
+    @Test("Objects of deleted and expired files are deleted, an hour later where the bucket was away")
     func unusedObjects() throws {
         let bucket = Bucket()
         let world = try World(bucket: bucket)
         let deleted = try world.upload(picture(100, 1), at: 0).file
         #expect(try world.stores[1].delete(deleted.name, team: nil) == deleted)
         #expect(bucket.objects.isEmpty)
-        let kept = try world.upload(picture(100, 2), at: 0).file
-        #expect(try !world.upload(picture(100, 2), at: 1).isNew)
-        #expect(bucket.objects.count == 2)
+        let later = try world.upload(picture(100, 2), at: 0).file
         bucket.setAway(true)
-        try world.stores[2].sweep()
-        #expect(bucket.objects.count == 2)
+        #expect(try world.stores[1].delete(later.name, team: nil) == later)
         bucket.setAway(false)
         try world.stores[2].sweep()
-        #expect(Array(bucket.objects.keys) == [kept.addressName])
-        world.clock.advance(by: 3 * 3_600_000)
-        // The first sweep finds the file expired, the second deletes its object.
-        for _ in 0..<2 { try world.stores[1].sweep() }
+        #expect(bucket.objects.count == 1)
+        world.clock.advance(by: 3_600_000)
+        try world.stores[2].sweep()
+        #expect(bucket.objects.isEmpty)
+        _ = try world.upload(picture(100, 3), at: 0)
+        world.clock.advance(by: 3_600_000)
+        try world.stores[1].sweep()
         #expect(bucket.objects.isEmpty)
     }
 }

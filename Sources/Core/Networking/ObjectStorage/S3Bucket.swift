@@ -9,6 +9,8 @@ import Platform
 package final class S3Bucket: Sendable {
     /// A request to the store that failed.
     package struct Failure: Error, CustomStringConvertible {
+        /// Whether the store has answered; otherwise it is away, or does not know the outcome.
+        package var isAnswer = false
         /// The request that failed, and the reason.
         package let description: String
     }
@@ -46,17 +48,29 @@ package final class S3Bucket: Sendable {
         guard let base = URLComponents(string: address), ["http", "https"].contains(base.scheme),
             base.host?.isEmpty == false, base.user == nil, base.password == nil, base.query == nil, base.fragment == nil
         else { throw Failure(description: "the address of a bucket is https://HOST/BUCKET or https://BUCKET.HOST") }
-        self.base = base
+        self.base = Self.canonical(base)
         self.region = region
         self.credentials = credentials
         var settings = HTTPClient.Configuration(
             redirectConfiguration: .disallow,
             timeout: HTTPClient.Configuration.Timeout(connect: .seconds(3), read: .seconds(10), write: .seconds(10)),
             decompression: .disabled)
-        // A store that is away is told to whoever waits, who may try again.
+        // Each upload and each copy at once has a connection.
+        settings.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 16
+        // A request fails at once where the store is away: its sender may try again.
         settings.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
         threads.start()
+    }
+
+    /// The address with a path that has the one form in which paths are signed: all but letters, digits and `-._~/` is encoded.
+    private static func canonical(_ address: URLComponents) -> URLComponents {
+        var address = address
+        let plain = CharacterSet(charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/")
+        if let path = address.path.addingPercentEncoding(withAllowedCharacters: plain) {
+            address.percentEncodedPath = path
+        }
+        return address
     }
 
     deinit {
@@ -75,7 +89,7 @@ package final class S3Bucket: Sendable {
         let file = try Descriptor(open(path, O_RDONLY | O_CLOEXEC), "file \(path)")
         let body = HTTPClient.Body.stream(contentLength: bytes) { [self] in send(file, to: $0, from: 0) }
         let answer = try send(.PUT, key, sha256: sha256, body: body, timeout: Self.uploadTimeout)
-        guard answer.status == .ok else { throw Self.failure(answer, "PUT", key) }
+        guard answer.status == .ok else { throw Failure(answer, to: .PUT) }
     }
 
     /// Reads an object in pieces.
@@ -94,7 +108,7 @@ package final class S3Bucket: Sendable {
             // A store may answer a range that is the whole object with status 200.
             guard answer.status == .partialContent || answer.status == .ok, let body = answer.body,
                 Int64(body.readableBytes) == end - offset
-            else { throw Self.failure(answer, "GET", key) }
+            else { throw Failure(answer, to: .GET) }
             try write(Array(body.readableBytesView))
             offset = end
         }
@@ -106,7 +120,7 @@ package final class S3Bucket: Sendable {
     /// - Throws: ``Failure``, or the error of the credentials.
     package func delete(_ key: String) throws {
         let answer = try send(.DELETE, key, timeout: Self.timeout)
-        guard [.ok, .noContent, .notFound].contains(answer.status) else { throw Self.failure(answer, "DELETE", key) }
+        guard [.ok, .noContent, .notFound].contains(answer.status) else { throw Failure(answer, to: .DELETE) }
     }
 
     /// Sends a file from an offset on to its end.
@@ -155,14 +169,20 @@ package final class S3Bucket: Sendable {
             let answer = ResponseAccumulator(
                 request: request, maxBodySize: Int(Self.pieceSize) + Self.longestAnswer)
             return try client.execute(request: request, delegate: answer, deadline: .now() + timeout).wait()
-        } catch {
-            throw Failure(description: "the bucket does not answer \(method.rawValue) of \(key): \(error)")
-        }
+        } catch let error as HTTPClientError {
+            // Some of its errors have values of header fields.
+            throw Failure(description: "the bucket does not answer \(method.rawValue): \(error.shortDescription)")
+        } catch { throw Failure(description: "the bucket does not answer \(method.rawValue): \(error)") }
     }
+}
 
-    private static func failure(_ answer: HTTPClient.Response, _ method: String, _ key: String) -> Failure {
+extension S3Bucket.Failure {
+    /// The failure that an answer tells.
+    fileprivate init(_ answer: HTTPClient.Response, to method: HTTPMethod) {
         // The answer is XML with a code such as SignatureDoesNotMatch.
         let text = answer.body.map { String(decoding: $0.readableBytesView.prefix(300), as: UTF8.self) } ?? ""
-        return Failure(description: "the bucket answers \(method) of \(key) with status \(answer.status.code): \(text)")
+        self.init(
+            isAnswer: true,
+            description: "the bucket answers \(method.rawValue) with status \(answer.status.code): \(text)")
     }
 }

@@ -35,10 +35,11 @@ package struct S3Credentials: Hashable, Sendable, CustomStringConvertible {
                 values[Self.trimmed(line[..<sign]).lowercased()] = Self.trimmed(line[line.index(after: sign)...])
             }
         }
+        let token = values["aws_session_token"] ?? ""
         guard let id = values["aws_access_key_id"], let secret = values["aws_secret_access_key"], !id.isEmpty,
-            !secret.isEmpty
+            !secret.isEmpty, (id + token).utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
         else { throw Malformed() }
-        self.init(id: id, secret: secret, token: values["aws_session_token"])
+        self.init(id: id, secret: secret, token: token.isEmpty ? nil : token)
     }
 
     /// The id alone: secrets belong in no log.

@@ -164,7 +164,7 @@ extension RelayBroker: NodeListener {
         switch step {
         case .read(let known): read(account, after: known, sharing)
         case .wait: break
-        // No session of the account is here any more: the frame's sender is told so.
+        // No session of the account is here any more. The frame is refused.
         case .run: frame?()
         }
     }

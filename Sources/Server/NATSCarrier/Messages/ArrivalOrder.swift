@@ -1,7 +1,7 @@
-/// The order in which batches of other nodes arrive, told from the subjects of their answers, which have a name of the sender's run
-/// and a rising number. A value.
+/// The order of the batches that arrive from other nodes. A value.
 ///
-/// What lay in a connection that was lost may arrive after what was sent over the next one.
+/// The subject to which a batch is answered ends with the name of the sender's run and a rising number. Bytes that were in a lost
+/// connection may arrive after those of the next one.
 struct ArrivalOrder {
     /// The number of the newest batch of each run.
     private var newest: [Substring: UInt64] = [:]

@@ -21,7 +21,8 @@ extension PostgresSchema {
         """
         CREATE SCHEMA \(mediaSchema);
         CREATE TABLE \(mediaSchema).file(name text PRIMARY KEY, format text NOT NULL, bytes bigint NOT NULL,
-            sha256 text NOT NULL, team text NOT NULL, made_at bigint NOT NULL, expires_at bigint NOT NULL);
+            sha256 text NOT NULL, team text NOT NULL, made_at bigint NOT NULL, expires_at bigint NOT NULL,
+            object text);
         CREATE INDEX file_content ON \(mediaSchema).file(team, sha256);
         CREATE INDEX file_expiry ON \(mediaSchema).file(expires_at);
         CREATE TABLE \(mediaSchema).copy(name text REFERENCES \(mediaSchema).file(name) ON DELETE CASCADE, node bigint,
@@ -33,12 +34,6 @@ extension PostgresSchema {
         CREATE TABLE \(mediaSchema).sum(team text PRIMARY KEY, bytes bigint NOT NULL, count bigint NOT NULL)
             WITH (fillfactor = 50);
         INSERT INTO \(mediaSchema).sum VALUES ('*', 0, 0);
-        """
-    ]
-
-    /// Objects of a bucket that no file has: of uploads that were begun, and of files that were deleted.
-    static let mediaObjects = [
-        """
         CREATE TABLE \(mediaSchema).unused_object(key text PRIMARY KEY, due_at bigint NOT NULL);
         CREATE INDEX unused_object_due ON \(mediaSchema).unused_object(due_at);
         """

@@ -21,7 +21,7 @@ package enum PostgresSchema {
         ["CREATE TABLE schema_version(version bigint NOT NULL)"] + notifications + register + fcm + topics + reports
             + console + ["INSERT INTO schema_version VALUES (1)"],
         nodes, ["ALTER TABLE node ADD COLUMN run bigint NOT NULL DEFAULT 0"], hubs,
-        relay, media, mediaObjects,
+        relay, media,
     ]
 
     /// Any number: the same for all nodes.
@@ -43,7 +43,7 @@ package enum PostgresSchema {
     }
 
     /// The version of the tables; `nil` for a database without them.
-    private static func version(_ connection: PostgresConnection) throws -> Int64? {
+    static func version(_ connection: PostgresConnection) throws -> Int64? {
         let isThere: Bool? = try connection.run("SELECT to_regclass('schema_version') IS NOT NULL").first?[0]
         guard isThere == true else { return nil }
         return try connection.run("SELECT max(version) FROM schema_version").first?[0]

@@ -40,14 +40,12 @@ package final class MediaCopies: NodeListener {
     /// Lets other servers copy files.
     func serve(_ open: @escaping @Sendable (MediaName) throws -> OpenMedia?) { self.open.withLock { $0 = open } }
 
-    /// Copies a file from an offset on, from the first of some servers that has it. Blocks.
+    /// Copies a file from the first of some servers that has it. Blocks.
     ///
     /// - Parameter write: Called with the pieces in their order.
     /// - Returns: Whether the file is complete.
-    func copy(
-        _ file: MediaFile, from nodes: [UInt16], at start: Int64, _ write: ([UInt8]) throws -> Void
-    ) throws -> Bool {
-        var offset = start
+    func copy(_ file: MediaFile, from nodes: [UInt16], write: ([UInt8]) throws -> Void) throws -> Bool {
+        var offset: Int64 = 0
         for node in nodes where node != self.node {
             while offset < file.bytes {
                 guard case .bytes(let bytes) = ask(node, for: file.name, at: offset), !bytes.isEmpty,

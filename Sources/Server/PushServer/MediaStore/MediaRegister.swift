@@ -7,27 +7,21 @@ package struct MediaRegister: Sendable {
     struct Located: Sendable {
         var file: MediaFile
         var nodes: [UInt16]
+        /// The key of its object in the bucket; `nil` for a file that is in none.
+        var object: String?
     }
 
-    private let database: any SQLDatabase
+    let database: any SQLDatabase
     private let node: UInt16
-    /// Whether files are objects of a bucket too, which must be deleted there.
-    private let hasBucket: Bool
-
     /// The time within which an upload has ended for certain, also where the servers' clocks differ; in milliseconds.
     private static let longestUpload: Int64 = 24 * 3_600_000
-    /// The highest number of objects that are deleted at once.
-    private static let objectLimit = 1000
 
     /// Uses the tables of a database.
     ///
-    /// - Parameters:
-    ///   - node: The number of this server.
-    ///   - hasBucket: Whether files are objects of a bucket too.
-    package init(in database: any SQLDatabase, node: UInt16, hasBucket: Bool = false) {
+    /// - Parameter node: The number of this server.
+    package init(in database: any SQLDatabase, node: UInt16) {
         self.database = database
         self.node = node
-        self.hasBucket = hasBucket
     }
 
     /// The row of the sums of all teams.
@@ -37,24 +31,33 @@ package struct MediaRegister: Sendable {
 
     /// Records a file that this server has, or makes the team's file with the same bytes live longer.
     ///
+    /// - Parameters:
+    ///   - object: The key of the upload's object; `nil` where there is none.
+    ///   - needsObject: Whether each new file has to have an object.
     /// - Returns: The file as it is recorded.
-    /// - Throws: ``MediaRejection`` where the quotas do not allow it.
-    func add(_ file: MediaFile, _ settings: MediaStore.Settings) throws -> MediaFile {
+    /// - Throws: ``MediaRejection`` where the quotas do not allow it, or the file that had the object was deleted meanwhile.
+    func add(
+        _ file: MediaFile, object: String?, needsObject: Bool, _ settings: MediaStore.Settings
+    ) throws -> MediaFile {
         try database.writeBlocking { sql in
             let all = try Self.lockedSum(Self.everyTeam, sql)
+            // Of files that were brought together, several may have the same bytes.
             let known = try sql.row(
                 """
-                UPDATE file SET expires_at = greatest(expires_at, ?3) WHERE team = ?1 AND sha256 = ?2 RETURNING *
-                """, file.teamText, file.digest, file.expires)
+                UPDATE file SET expires_at = greatest(expires_at, ?3), object = coalesce(object, ?4) WHERE name =
+                    (SELECT name FROM file WHERE team = ?1 AND sha256 = ?2 ORDER BY object IS NULL, name LIMIT 1)
+                RETURNING *
+                """, file.teamText, file.digest, file.expires, object)
             if let known, let kept = try MediaFile(known) {
-                // The object of this upload is deleted with the next sweep.
-                try deleteLater(file, sql)
+                let used: String? = try known["object"]
+                if let object { try use(object, isUsed: used == object, sql) }
                 return kept
             }
+            guard object != nil || !needsObject else { throw MediaRejection.bucket }
             let team = try file.team.map { try Self.lockedSum($0.rawValue, sql) }
             try Self.check(file.bytes, team: team, all: all, settings)
-            try insert(file, sql)
-            if hasBucket { try sql.run("DELETE FROM unused_object WHERE key = ?", file.addressName) }
+            try insert(file, object: object, sql)
+            if let object { try use(object, isUsed: true, sql) }
             return file
         }
     }
@@ -71,7 +74,7 @@ package struct MediaRegister: Sendable {
                     gone.append(file.name)
                 } else if try !addCopy(of: file.name, sql) {
                     // Another server may have the same bytes under a name that is in use too.
-                    try insert(file, sql)
+                    try insert(file, object: nil, sql)
                 }
             }
             return gone
@@ -100,7 +103,7 @@ package struct MediaRegister: Sendable {
             else { return nil }
             let nodes = try sql.rows("SELECT node FROM copy WHERE name = ?", name.description)
                 .map { UInt16(truncatingIfNeeded: try $0["node"] as Int64) }
-            return Located(file: file, nodes: nodes)
+            return Located(file: file, nodes: nodes, object: try row["object"])
         }
     }
 
@@ -116,19 +119,20 @@ package struct MediaRegister: Sendable {
     }
 
     /// Deletes a file of a team, or of any.
-    func remove(_ name: MediaName, team: TeamID?) throws -> MediaFile? {
+    ///
+    /// - Returns: The file, and the key of its object, which is still to be deleted.
+    func remove(_ name: MediaName, team: TeamID?) throws -> (file: MediaFile, object: String?)? {
         try database.writeBlocking { sql in
             _ = try Self.lockedSum(Self.everyTeam, sql)
             let row = try sql.row(
                 "DELETE FROM file WHERE name = ?1 AND (?2 IS NULL OR team = ?2) RETURNING *", name.description,
                 team?.rawValue)
             guard let row, let file = try MediaFile(row) else { return nil }
-            try Self.count(file, by: -1, sql)
-            try deleteLater(file, sql)
+            let object = try delete(file, row, sql)
             try sql.run(
                 "INSERT INTO removed(name, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING", name.description,
                 file.expires)
-            return file
+            return (file, object)
         }
     }
 
@@ -146,9 +150,8 @@ package struct MediaRegister: Sendable {
                 DELETE FROM file WHERE name IN (SELECT name FROM file WHERE expires_at <= ? ORDER BY expires_at LIMIT 1000)
                 RETURNING *
                 """, now)
-            for file in try expired.compactMap({ try MediaFile($0) }) {
-                try Self.count(file, by: -1, sql)
-                try deleteLater(file, sql)
+            for row in expired {
+                if let file = try MediaFile(row) { _ = try delete(file, row, sql) }
             }
             try sql.run("DELETE FROM removed WHERE expires_at <= ?", now)
             let rows = try sql.rows("SELECT name, number FROM removed WHERE number > ? ORDER BY number", last)
@@ -170,51 +173,25 @@ package struct MediaRegister: Sendable {
         }
     }
 
-    // MARK: Objects of a bucket
-
-    /// Records that a file is about to be stored as an object, which is deleted unless ``add(_:_:)`` follows.
-    func beginObject(_ file: MediaFile, at now: Timestamp) throws {
-        try database.writeBlocking { sql in
-            _ = try sql.run(
-                "INSERT INTO unused_object(key, due_at) VALUES (?, ?) ON CONFLICT DO NOTHING", file.addressName,
-                now.adding(milliseconds: Self.longestUpload))
-        }
-    }
-
-    /// The keys of objects that no file needs any more.
-    func unusedObjects(at now: Timestamp) throws -> [String] {
-        guard hasBucket else { return [] }
-        return try database.readBlocking { sql in
-            try sql.rows("SELECT key FROM unused_object WHERE due_at <= ? LIMIT ?", now, Self.objectLimit)
-                .map { try $0["key"] }
-        }
-    }
-
-    /// Lets the next sweep delete the object of an upload that was refused.
-    func dropObject(_ file: MediaFile) throws {
-        guard hasBucket else { return }
-        try database.writeBlocking { try deleteLater(file, $0) }
-    }
-
-    /// Records that an object was deleted.
-    func objectDeleted(_ key: String) throws {
-        _ = try database.writeBlocking { try $0.run("DELETE FROM unused_object WHERE key = ?", key) }
-    }
-
-    private func deleteLater(_ file: MediaFile, _ sql: any SQLConnection) throws {
-        guard hasBucket else { return }
-        try sql.run(
-            "INSERT INTO unused_object(key, due_at) VALUES (?, 0) ON CONFLICT (key) DO UPDATE SET due_at = 0",
-            file.addressName)
+    /// Counts a file that was deleted; its object is deleted later.
+    ///
+    /// - Returns: The key of the object.
+    private func delete(_ file: MediaFile, _ row: any SQLRow, _ sql: any SQLConnection) throws -> String? {
+        try Self.count(file, by: -1, sql)
+        let object: String? = try row["object"]
+        if let object { try use(object, isUsed: false, sql) }
+        return object
     }
 
     // MARK: Steps
 
-    private func insert(_ file: MediaFile, _ sql: any SQLConnection) throws {
+    private func insert(_ file: MediaFile, object: String?, _ sql: any SQLConnection) throws {
         try sql.run(
-            "INSERT INTO file(name, format, bytes, sha256, team, made_at, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            file.name.description, file.format.rawValue, file.bytes, file.digest, file.teamText, file.made, file.expires
-        )
+            """
+            INSERT INTO file(name, format, bytes, sha256, team, made_at, expires_at, object)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """, file.name.description, file.format.rawValue, file.bytes, file.digest, file.teamText, file.made,
+            file.expires, object)
         _ = try addCopy(of: file.name, sql)
         try Self.count(file, by: 1, sql)
     }

@@ -1,8 +1,5 @@
 import Foundation
-import Logging
-import Metrics
 import NIOPosix
-import Networking
 import Platform
 import PushCore
 import Synchronization
@@ -11,96 +8,32 @@ import Synchronization
 package final class SharedMedia: Sendable {
     let register: MediaRegister
     let copies: MediaCopies
-    /// The object store that has the files too; `nil` for servers that have them alone.
-    let bucket: (any MediaBucket)?
-    private let logger: Logger
-    private let metrics: [MediaBucketAction: [Bool: Counter]]
+    /// The objects of files in a bucket; `nil` for servers that have the files alone.
+    let objects: MediaObjects?
     /// The copies under way: several requests for a file wait for one.
     private let copying = Mutex<[MediaName: Task<Void, any Error>]>([:])
     /// Until when the register is not asked about files that this server has.
     private let isAwayUntil = Mutex<ContinuousClock.Instant?>(nil)
     /// Copying waits for other servers, and must not take the threads that read the disk.
     private let threads = NIOThreadPool(numberOfThreads: 4)
-    /// Nor must changes, which wait for the register and the bucket.
-    fileprivate let changeThreads = NIOThreadPool(numberOfThreads: MediaStore.arrivals)
+    /// Nor must changes, which wait for the register; the ends of uploads wait for the bucket besides.
+    fileprivate let changeThreads = NIOThreadPool(numberOfThreads: 4)
+    fileprivate let uploadThreads = NIOThreadPool(numberOfThreads: MediaStore.arrivals)
 
     /// The time after which the register counts as away, and for which it is left alone then.
     private static let timeout = Duration.seconds(1)
 
     /// Creates an instance from its properties.
-    ///
-    /// - Parameter logger: Receives the bucket's failures.
-    package init(
-        register: MediaRegister, copies: MediaCopies, bucket: (any MediaBucket)? = nil,
-        logger: Logger = Logger(label: "aldaba.media")
-    ) {
+    package init(register: MediaRegister, copies: MediaCopies, objects: MediaObjects? = nil) {
         self.register = register
         self.copies = copies
-        self.bucket = bucket
-        self.logger = logger
-        func counter(_ action: MediaBucketAction, _ outcome: String) -> Counter {
-            Counter(
-                label: "aldaba_media_bucket_requests_total",
-                dimensions: [("action", action.rawValue), ("outcome", outcome)])
-        }
-        metrics = Dictionary(
-            uniqueKeysWithValues: bucket == nil
-                ? []
-                : MediaBucketAction.allCases.map { ($0, [true: counter($0, "done"), false: counter($0, "failed")]) })
-        threads.start()
-        changeThreads.start()
+        self.objects = objects
+        for pool in [threads, changeThreads, uploadThreads] { pool.start() }
     }
 
     /// The register does not answer.
     struct NoAnswer: Error, CustomStringConvertible {
         let description = "the register of files does not answer"
-    }
-
-    /// Uses the bucket, where there is one, and counts the outcome.
-    ///
-    /// - Returns: `nil` where there is none, or it failed.
-    private func use<Result>(
-        for action: MediaBucketAction, _ key: String, _ body: (any MediaBucket) throws -> Result
-    ) -> Result? {
-        guard let bucket else { return nil }
-        do {
-            let result = try body(bucket)
-            metrics[action]?[true]?.increment()
-            return result
-        } catch {
-            metrics[action]?[false]?.increment()
-            logger.warning(
-                "the bucket of files failed", metadata: [LogKey.error: "\(error)", LogKey.path: "\(key)"])
-            return nil
-        }
-    }
-
-    /// Stores an upload in the bucket, where there is one.
-    ///
-    /// - Throws: ``MediaRejection/bucket`` where that fails: what is accepted outlives this server.
-    func storeObject(_ file: MediaFile, from path: String, at now: Timestamp) throws {
-        guard bucket != nil else { return }
-        try register.beginObject(file, at: now)
-        let stored: Void? = use(for: .put, file.addressName) {
-            try $0.put(path, as: file.addressName, bytes: file.bytes, sha256: file.digest)
-        }
-        guard stored != nil else { throw MediaRejection.bucket }
-    }
-
-    /// Reads a file's object in pieces, where there is one.
-    func readObject(_ file: MediaFile, _ write: ([UInt8]) throws -> Void) {
-        _ = use(for: .get, file.addressName) {
-            try $0.get(file.addressName, bytes: file.bytes, write: write)
-        }
-    }
-
-    /// Deletes the objects that no file needs any more. Those that cannot be deleted are tried again with the next sweep.
-    func deleteUnusedObjects(at now: Timestamp) throws {
-        for key in try register.unusedObjects(at: now) {
-            let deleted: Void? = use(for: .delete, key) { try $0.delete(key) }
-            guard deleted != nil else { return }
-            try register.objectDeleted(key)
-        }
     }
 
     /// Looks a file up.
@@ -167,7 +100,12 @@ package struct MediaOutOfReach: Error, CustomStringConvertible {
 extension MediaStore {
     private static let adopted = 500
 
-    /// Runs a closure that blocks for the disk, and for the register and the bucket where there are other servers.
+    /// Ends an upload; see ``MediaUpload/finish()``.
+    package func finish(_ upload: MediaUpload) async throws -> TakenMedia {
+        try await (shared?.uploadThreads ?? .singleton).runIfActive { try upload.finish() }
+    }
+
+    /// Runs a closure that blocks for the disk, and for the register where there are other servers.
     package func runBlocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
         try await (shared?.changeThreads ?? .singleton).runIfActive(body)
     }
@@ -232,18 +170,38 @@ extension MediaStore {
     private func copy(
         _ found: MediaRegister.Located, to target: Descriptor, at place: String, from shared: SharedMedia
     ) throws -> Bool {
-        var intake = MediaIntake()
-        let number = target.number
-        func write(_ bytes: [UInt8]) throws {
-            try bytes.withUnsafeBytes { buffer in
-                try intake.take(buffer)
-                try MediaFolder.write(buffer, to: number, path: place)
-            }
+        let file = found.file
+        if let objects = shared.objects, let key = found.object,
+            try copy(file, to: target, at: place, { try objects.read(key, bytes: file.bytes, write: $0) })
+        {
+            return true
         }
-        shared.readObject(found.file, write)
-        // What the bucket does not have, the servers may.
-        let isWhole = try shared.copies.copy(found.file, from: found.nodes, at: intake.bytes, write)
-        return try isWhole && intake.finish().digest == found.file.digest
+        // What the bucket does not give, the servers may.
+        return try copy(file, to: target, at: place) { try shared.copies.copy(file, from: found.nodes, write: $0) }
+    }
+
+    /// Writes what is read of a file elsewhere, from the beginning.
+    ///
+    /// - Returns: Whether it is the whole file.
+    private func copy(
+        _ file: MediaFile, to target: Descriptor, at place: String, _ read: (([UInt8]) throws -> Void) throws -> Bool
+    ) throws -> Bool {
+        guard ftruncate(target.number, 0) == 0, lseek(target.number, 0, SEEK_SET) == 0 else {
+            throw MachineError(what: place, code: errno)
+        }
+        var intake = MediaIntake()
+        do {
+            let isWhole = try read { bytes in
+                try bytes.withUnsafeBytes { buffer in
+                    try intake.take(buffer)
+                    try MediaFolder.write(buffer, to: target.number, path: place)
+                }
+            }
+            return try isWhole && intake.finish().digest == file.digest
+        } catch is MediaRejection {
+            // The bytes are others.
+            return false
+        }
     }
 
     /// Records that this server has a file too; a file that was deleted meanwhile is removed. Where that cannot be recorded, the

@@ -144,9 +144,9 @@ package final class MediaStore: Sendable {
         let file = MediaFile(
             name: name, format: verdict.format, bytes: verdict.bytes, digest: verdict.digest, team: team, made: now,
             expires: expires)
-        try shared?.storeObject(file, from: arrived, at: now)
+        let object = try shared?.objects?.store(file, from: arrived, settings, at: now)
         return try change.withLock { _ in
-            if let shared { return try storeShared(file, from: arrived, by: shared) }
+            if let shared { return try storeShared(file, object: object, from: arrived, by: shared) }
             if var known = index.withLock({ $0.file(digest: verdict.digest, team: team, at: now) }) {
                 // The expiration is never made earlier: the setting may have become shorter.
                 known.expires = max(known.expires, expires)
@@ -160,13 +160,17 @@ package final class MediaStore: Sendable {
     }
 
     /// Keeps a file that other servers may have too: the register says under which name.
-    private func storeShared(_ file: MediaFile, from arrived: String, by shared: SharedMedia) throws -> TakenMedia {
+    private func storeShared(
+        _ file: MediaFile, object: String?, from arrived: String, by shared: SharedMedia
+    ) throws -> TakenMedia {
         try insert(file, from: arrived)
         let kept: MediaFile
-        do { kept = try shared.register.add(file, settings) } catch {
+        do {
+            kept = try shared.register.add(file, object: object, needsObject: shared.objects != nil, settings)
+        } catch {
             remove([file.name])
-            // Where this fails, the object is deleted a day later.
-            try? shared.register.dropObject(file)
+            // Where this fails, and where nobody knows whether the file was recorded, the object has a day.
+            if error is MediaRejection, let object { try? shared.register.dropObject(object) }
             throw error
         }
         guard kept.name != file.name else { return TakenMedia(file: kept, isNew: true) }
@@ -223,14 +227,14 @@ package final class MediaStore: Sendable {
     /// - Returns: The file; `nil` when there is none with that name.
     package func delete(_ name: MediaName, team: TeamID?) throws -> MediaFile? {
         if let shared {
-            let file = try change.withLock { _ in
-                let file = try shared.register.remove(name, team: team)
-                if file != nil { remove([name]) }
-                return file
+            let removed = try change.withLock { _ in
+                let removed = try shared.register.remove(name, team: team)
+                if removed != nil { remove([name]) }
+                return removed
             }
-            // The file is deleted; where this fails, the next sweep does it.
-            if file != nil { try? shared.deleteUnusedObjects(at: now) }
-            return file
+            // The file is deleted; where this fails, a sweep does it.
+            if let object = removed?.object { _ = try? shared.objects?.delete(object, at: now) }
+            return removed?.file
         }
         return change.withLock { _ in
             guard let file = index.withLock({ $0.file(name, at: now) }), team == nil || file.team == team else {
@@ -243,7 +247,6 @@ package final class MediaStore: Sendable {
 
     /// Deletes expired files; to be called now and then.
     package func sweep() throws {
-        try shared?.deleteUnusedObjects(at: now)
         try change.withLock { _ in
             let expired = index.withLock { $0.expired(at: now) }
             guard let shared else { return remove(expired) }
@@ -264,6 +267,7 @@ package final class MediaStore: Sendable {
             lastRemoval.withLock { $0 = removed.last }
             for name in unrecorded.withLock({ $0 }) { note(name, shared) }
         }
+        try shared?.objects?.deleteUnused(at: now)
     }
 
     func remove(_ names: [MediaName]) {
