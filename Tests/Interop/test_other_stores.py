@@ -13,7 +13,7 @@ from postgres_server import PROGRAMS
 HERE = Path(__file__).parent
 PARTS = {
     "postgres": ("test_aioapns.py", "test_firebase_admin.py", "test_relay_documents.py"),
-    "nodes": ("test_hub_broadcast.py", "test_relay_resumption.py"),
+    "nodes": ("test_firebase_topics.py", "test_relay_resumption.py"),
 }
 
 pytestmark = [

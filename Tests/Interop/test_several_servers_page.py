@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.skipif(PROGRAMS is None or PROGRAM is None, reason="Debian's postgresql or nats-server is not installed")
 def test_the_page_s_commands(tmp_path):
-    up, status = blocks("several-servers.md", "sh")
+    up, status, _bucket = blocks("several-servers.md", "sh")
     [shown] = blocks("several-servers.md", "text")
     (programs := tmp_path / "bin").mkdir()
     (programs / "aldaba").symlink_to(BINARY)

@@ -7,6 +7,7 @@ import Glibc
 import LinuxDesktop
 import NIOCore
 import PostgresStore
+import SQLiteStore
 
 /// `aldaba doctor`: reports what `up` would check, and the remedies.
 struct DoctorCommand: AsyncParsableCommand {

@@ -2,6 +2,9 @@ import PushCore
 
 /// The objects that files have in a bucket, and those that no file has.
 extension MediaRegister {
+    /// The time within which an upload has ended for certain, also where the servers' clocks differ; in milliseconds.
+    private static let longestUpload: Int64 = 24 * 3_600_000
+
     /// Whether a file has to be stored as an object: none with the same bytes of its team has one.
     ///
     /// - Throws: ``MediaRejection`` where the quotas do not allow it.

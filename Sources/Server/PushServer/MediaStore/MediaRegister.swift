@@ -13,9 +13,6 @@ package struct MediaRegister: Sendable {
 
     let database: any SQLDatabase
     private let node: UInt16
-    /// The time within which an upload has ended for certain, also where the servers' clocks differ; in milliseconds.
-    private static let longestUpload: Int64 = 24 * 3_600_000
-
     /// Uses the tables of a database.
     ///
     /// - Parameter node: The number of this server.
@@ -251,7 +248,7 @@ package struct MediaRegister: Sendable {
 
 extension MediaFile {
     /// The team in the register, where a file without one has an empty text.
-    fileprivate var teamText: String { team?.rawValue ?? "" }
+    var teamText: String { team?.rawValue ?? "" }
 
     /// - Returns: `nil` for a file that a later version recorded.
     fileprivate init?(_ row: any SQLRow) throws {
