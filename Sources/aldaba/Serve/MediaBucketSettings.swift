@@ -40,9 +40,9 @@ extension S3Bucket {
     func fault() -> String? {
         let key = "aldaba-check-\(UUID().uuidString.lowercased())"
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(key).path
-        // A file that is left in the temporary folder has one letter.
+        // A file that stays in the temporary folder has one byte, which is no secret.
         defer { try? FileManager.default.removeItem(atPath: path) }
-        // The SHA-256 of the one letter.
+        // The SHA-256 of that byte.
         let digest = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
         do {
             try Data("a".utf8).write(to: URL(fileURLWithPath: path))

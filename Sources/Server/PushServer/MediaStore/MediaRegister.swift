@@ -125,7 +125,7 @@ package struct MediaRegister: Sendable {
                 "DELETE FROM file WHERE name = ?1 AND (?2 IS NULL OR team = ?2) RETURNING *", name.description,
                 team?.rawValue)
             guard let row, let file = try MediaFile(row) else { return nil }
-            let object = try delete(file, row, sql)
+            let object = try delete(file, row: row, sql)
             try sql.run(
                 "INSERT INTO removed(name, expires_at) VALUES (?, ?) ON CONFLICT DO NOTHING", name.description,
                 file.expires)
@@ -148,7 +148,7 @@ package struct MediaRegister: Sendable {
                 RETURNING *
                 """, now)
             for row in expired {
-                if let file = try MediaFile(row) { _ = try delete(file, row, sql) }
+                if let file = try MediaFile(row) { _ = try delete(file, row: row, sql) }
             }
             try sql.run("DELETE FROM removed WHERE expires_at <= ?", now)
             let rows = try sql.rows("SELECT name, number FROM removed WHERE number > ? ORDER BY number", last)
@@ -173,7 +173,7 @@ package struct MediaRegister: Sendable {
     /// Counts a file that was deleted; its object is deleted later.
     ///
     /// - Returns: The key of the object.
-    private func delete(_ file: MediaFile, _ row: any SQLRow, _ sql: any SQLConnection) throws -> String? {
+    private func delete(_ file: MediaFile, row: any SQLRow, _ sql: any SQLConnection) throws -> String? {
         try Self.count(file, by: -1, sql)
         let object: String? = try row["object"]
         if let object { try use(object, isUsed: false, sql) }
