@@ -3,12 +3,13 @@ import PackageDescription
 
 /// Whether everything is built with libFuzzer's instrumentation; see `Fuzzing/README.md`.
 let isFuzzing = Context.environment["ALDABA_FUZZ"] != nil
-
 /// Settings of every target: Swift 6 mode (from the tools version), warnings as errors.
 let strict: [SwiftSetting] =
     [.enableUpcomingFeature("ExistentialAny"), .treatAllWarnings(as: .error)]
     + (isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-parse-as-library"])] : [])
 
+/// The systems whose targets share a `README.md`.
+let sharedPages: [String?] = ["Core", "APNs", "FCM", "WebPush", "AppSDK"]
 /// A target in the folder of its system, `Sources/SYSTEM/NAME`; `Sources/NAME` where it is of none.
 func part(
     _ name: String, in system: String? = nil, _ dependencies: Target.Dependency..., exclude: [String] = []
@@ -17,8 +18,7 @@ func part(
     let hasPage = ["DeviceChannel", "Networking", "UIKit", "UserNotifications"].contains(name)
     return .target(
         name: name, dependencies: dependencies, path: "Sources/\(system.map { $0 + "/" } ?? "")\(name)",
-        exclude: exclude + (hasPage || !["Core", "APNs", "FCM", "AppSDK"].contains(system) ? ["README.md"] : []),
-        swiftSettings: strict)
+        exclude: exclude + (hasPage || !sharedPages.contains(system) ? ["README.md"] : []), swiftSettings: strict)
 }
 
 /// The tests of a target, under the same path.
@@ -29,8 +29,8 @@ func tests(_ name: String, in system: String? = nil, _ dependencies: Target.Depe
 }
 
 /// What tests of several targets share.
-func support(_ name: String, _ dependencies: Target.Dependency..., exclude: [String] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Tests/\(name)", exclude: exclude, swiftSettings: strict)
+func support(_ name: String, _ dependencies: Target.Dependency...) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
 }
 
 /// An example or a benchmark.
@@ -51,7 +51,6 @@ func systemLibrary(_ name: String, _ pkgConfig: String, _ debian: String) -> Tar
 func foreign(_ name: String, _ package: String) -> Target.Dependency {
     .product(name: name, package: package, condition: .when(traits: ["Programs"]))
 }
-
 let (logging, hummingbird) = (foreign("Logging", "swift-log"), foreign("Hummingbird", "hummingbird"))
 let (metrics, coreMetrics) = (foreign("Metrics", "swift-metrics"), foreign("CoreMetrics", "swift-metrics"))
 let (nioCore, nioPosix) = (foreign("NIOCore", "swift-nio"), foreign("NIOPosix", "swift-nio"))
@@ -61,7 +60,7 @@ let (crypto, cryptoExtras) = (foreign("Crypto", "swift-crypto"), foreign("Crypto
 let (asn1, x509) = (foreign("SwiftASN1", "swift-asn1"), foreign("X509", "swift-certificates"))
 let (grdb, grdbSQLite) = (foreign("GRDB", "GRDB.swift"), foreign("GRDBSQLite", "GRDB.swift"))
 let (protobuf, mustache) = (foreign("SwiftProtobuf", "swift-protobuf"), foreign("Mustache", "swift-mustache"))
-let hummingbirdHTTP2 = foreign("HummingbirdHTTP2", "hummingbird")
+let (hummingbirdHTTP2, nioHTTP1) = (foreign("HummingbirdHTTP2", "hummingbird"), foreign("NIOHTTP1", "swift-nio"))
 let lifecycle = foreign("ServiceLifecycle", "swift-service-lifecycle")
 let asyncHTTPClient = foreign("AsyncHTTPClient", "async-http-client")
 let (argumentParser, yams) = (foreign("ArgumentParser", "swift-argument-parser"), foreign("Yams", "Yams"))
@@ -82,7 +81,7 @@ let core: [Target] = [
     part("Platform", in: "Core", "CLinux"),
     part(
         "Networking", in: "Core", "CNghttp2", "Platform", "PushCore", "CoreValues", logging, metrics, coreMetrics,
-        nioCore, asyncHTTPClient, nioSSL, nioPosix, nioTLS, crypto, foreign("NIOHTTP1", "swift-nio")),
+        nioCore, asyncHTTPClient, nioSSL, nioPosix, nioTLS, crypto, nioHTTP1),
     part(
         "DeviceChannel", in: "Core", "Networking", "Platform", "PushCore", protobuf, nioCore, nioPosix, nioSSL, logging,
         exclude: ["MCSWire/Protobuf"]),
@@ -93,15 +92,17 @@ let core: [Target] = [
 let server: [Target] = [
     part(
         "PushServer", in: "Server", "APNsProtocol", "AgentProtocol", "CZlib", "DeviceChannel", "FCMProtocol",
-        "Networking", "Platform", "PushCore", crypto, cryptoExtras, nioCore, logging, metrics, hummingbird, lifecycle,
-        nioPosix, nioSSL),
+        "Networking", "Platform", "PushCore", "WebPushProtocol", crypto, cryptoExtras, nioCore, logging, metrics,
+        hummingbird, lifecycle, nioPosix, nioSSL, nioHTTP1, foreign("NIOWebSocket", "swift-nio")),
     part(
-        "SQLiteStore", in: "Server", "APNsProtocol", "CLinux", "FCMProtocol", "PushCore", "PushServer", grdb,
-        grdbSQLite, logging),
+        "SQLiteStore", in: "Server", "APNsProtocol", "CLinux", "FCMProtocol", "PushCore", "PushServer",
+        "WebPushProtocol", grdb, grdbSQLite, logging),
     part(
         "NATSCarrier", in: "Server", "Networking", "PushCore", "PushServer", crypto, nioCore, nioPosix, nioSSL, logging,
         metrics),
-    part("PostgresStore", in: "Server", "APNsProtocol", "CPQ", "FCMProtocol", "PushCore", "PushServer"),
+    part(
+        "PostgresStore", in: "Server", "APNsProtocol", "CPQ", "FCMProtocol", "PushCore", "PushServer",
+        "WebPushProtocol"),
     part(
         "ControlAPI", in: "Server", "APNsProtocol", "Console", "DeviceChannel", "FCMFrontend", "FCMProtocol",
         "Networking", "PushCore", "PushServer", hummingbird, hummingbirdHTTP2, nioHTTP2, nioCore, nioPosix, nioSSL,
@@ -117,10 +118,11 @@ let apns: [Target] = [
 ]
 
 let fcm: [Target] = [
-    part("FCMProtocol", in: "FCM", "DeviceChannel", "PushCore", crypto, cryptoExtras),
+    part("FCMProtocol", in: "FCM", "DeviceChannel", "PushCore", "WebPushProtocol", crypto, cryptoExtras),
     part(
-        "FCMFrontend", in: "FCM", "APNsProtocol", "FCMProtocol", "Networking", "PushCore", "PushServer", hummingbird,
-        nioCore, logging, metrics, foreign("NIOFoundationCompat", "swift-nio"), crypto),
+        "FCMFrontend", in: "FCM", "APNsProtocol", "FCMProtocol", "Networking", "PushCore", "PushServer",
+        "WebPushProtocol", hummingbird, nioCore, logging, metrics, foreign("NIOFoundationCompat", "swift-nio"), crypto),
+    part("WebPushProtocol", in: "WebPush", "PushCore", crypto, cryptoExtras),
 ]
 
 let notificationHub: [Target] = [
@@ -150,8 +152,7 @@ let agent: [Target] = [
     part(
         "AgentRuntime", in: "Agent", "AgentEngine", "AgentProtocol", "CLinux", "DeviceChannel", "LinuxDesktop",
         "Networking", "Platform", "PushCore", "RelayAgent", "Scheduling", "CoreValues", nioCore, nioPosix, logging,
-        nioSSL,
-        foreign("NIOHTTP1", "swift-nio"), asyncHTTPClient, grdb),
+        nioSSL, nioHTTP1, asyncHTTPClient, grdb),
     part(
         "LinuxDesktop", in: "Agent", "AgentEngine", "AgentProtocol", "CDBus", "CLinux", "CXCB", "Networking",
         "Platform", "PushCore", "Scheduling", "CoreValues", logging),
@@ -194,14 +195,13 @@ let command: [Target] = [
             "AppHost", "CenterPages", "Console", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol",
             "HubProtocol", "HubServer", "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer",
             "RelayAgent", "RelayProtocol", "NATSCarrier", "PostgresStore", "RelayServer", "SQLiteStore", "Scheduling",
-            "TodoList", "PictureService", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle, asyncHTTPClient,
-            argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf, hummingbird,
+            "TodoList", "PictureService", "WebPushProtocol", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle,
+            asyncHTTPClient, argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf, hummingbird,
         ], path: "Sources/aldaba", exclude: ["README.md"], swiftSettings: strict),
 ]
 
 /// Apps that were written for iOS, in Swift 5.
 let swift5: [SwiftSetting] = [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
-
 let examples: [Target] = [
     program("RelayGuide", in: "Examples", "ConnectedDevices"),
     program("PictureService", in: "Examples", "AldabaRichPush"),
@@ -236,7 +236,6 @@ let benchmarks: [Target] = [
     program("BareTLS", in: "Benchmarks", nioCore, nioPosix, nioSSL),
     program("ImportRate", in: "Benchmarks", "HubProtocol", "HubServer", "PushCore"),
 ]
-
 let fuzzing: [Target] = [
     .executableTarget(
         name: "Fuzz",
@@ -244,21 +243,21 @@ let fuzzing: [Target] = [
             "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaRichPush",
             "AldabaTestSupport", "Console", "ControlAPI", "CoreValues", "DeviceChannel", "FCMProtocol", "Flutter",
             "HubProtocol", "HubServer", "LinuxDesktop", "NATSCarrier", "Networking", "PushCore", "PushServer",
-            "RelayAgent", "RelayProtocol", "Scheduling", crypto, nioCore,
+            "RelayAgent", "RelayProtocol", "Scheduling", "WebPushProtocol", crypto, nioCore,
         ], path: "Fuzzing", exclude: ["README.md", "Seeds"],
         swiftSettings: strict + (isFuzzing ? [.define("LIBFUZZER")] : []),
         linkerSettings: isFuzzing ? [.unsafeFlags(["-sanitize=fuzzer", "-use-ld=lld"])] : [])
 ]
 
 let testSupport: [Target] = [
-    support("StoreMemory", "APNsProtocol", "FCMProtocol", "PushCore", "PushServer", exclude: ["README.md"]),
+    support("StoreMemory", "APNsProtocol", "FCMProtocol", "PushCore", "PushServer", "WebPushProtocol"),
     support("AldabaTestSupport", "CLinux", "Platform", "PushCore"),
     support("AgentDouble", "AgentProtocol"),
     support("MailboxHistories", "AldabaTestSupport", "DeviceChannel", "PushCore", "PushServer"),
     support("CertificateTestSupport", "APNsProtocol", "PushCore", x509, asn1, crypto),
     support(
         "StoreContract", "APNsProtocol", "AldabaTestSupport", "CertificateTestSupport", "FCMProtocol", "PushCore",
-        "PushServer"),
+        "PushServer", "WebPushProtocol"),
     support("DeviceTestSupport", "AgentEngine", "AgentRuntime", "AldabaTestSupport", "PushCore"),
     support("StatementLog", grdb, grdbSQLite),
     support("PowerCut", "AldabaTestSupport", grdbSQLite),
@@ -282,7 +281,7 @@ let testTargets: [Target] = [
     tests(
         "PushServer", in: "Server", "APNsProtocol", "AgentProtocol", "CertificateTestSupport", "DeviceChannel",
         "FCMProtocol", "MailboxHistories", "Networking", "PostgresTestSupport", "PushCore", "StoreContract",
-        "StoreMemory", crypto, nioCore, nioPosix, logging, hummingbird, x509, nioSSL, nioEmbedded),
+        "StoreMemory", "WebPushProtocol", crypto, nioCore, nioPosix, logging, hummingbird, x509, nioSSL, nioEmbedded),
     tests(
         "SQLiteStore", in: "Server", "APNsProtocol", "HubProtocol", "HubServer", "Platform", "PowerCut", "PushCore",
         "PushServer", "RelayProtocol", "RelayServer", "StatementLog", "StoreContract", grdb, nioPosix, logging),
@@ -300,15 +299,16 @@ let testTargets: [Target] = [
     tests(
         "APNsFrontend", in: "APNs", "APNsProtocol", "CertificateTestSupport", "Networking", "PushCore", "PushServer",
         "StoreContract", "StoreMemory", crypto, nioCore, nioPosix, logging, x509, nioSSL),
-    tests("FCMProtocol", in: "FCM", "DeviceChannel", "PushCore", crypto, cryptoExtras),
+    tests("FCMProtocol", in: "FCM", "DeviceChannel", "PushCore", "WebPushProtocol", crypto, cryptoExtras),
+    tests("WebPushProtocol", in: "WebPush", "PushCore", crypto),
     tests(
-        "FCMFrontend", in: "FCM", "APNsProtocol", "FCMProtocol", "PushCore", "PushServer", "StoreMemory", crypto,
-        cryptoExtras, hummingbird, nioCore, logging),
+        "FCMFrontend", in: "FCM", "APNsProtocol", "FCMProtocol", "PushCore", "PushServer", "StoreMemory",
+        "WebPushProtocol", crypto, cryptoExtras, hummingbird, nioCore, logging),
     tests("HubProtocol", in: "NotificationHub", "PushCore"),
     tests(
         "HubServer", in: "NotificationHub", "APNsProtocol", "HubProtocol", "Networking", "PostgresTestSupport",
-        "PushCore",
-        "PushServer", "SQLiteStore", "Scheduling", "StoreMemory", grdb, logging, hummingbird, nioCore, nioPosix),
+        "PushCore", "PushServer", "SQLiteStore", "Scheduling", "StoreMemory", grdb, logging, hummingbird, nioCore,
+        nioPosix),
     tests("RelayProtocol", in: "DeviceRelay"),
     tests(
         "RelayServer", in: "DeviceRelay", "HubProtocol", "HubServer", "PostgresTestSupport", "PowerCut", "PushCore",

@@ -2,6 +2,7 @@ import DeviceChannel
 import FCMProtocol
 import Foundation
 import PushCore
+import WebPushProtocol
 
 /// What clients say at their registration, what senders say, and what is written to clients: no subtype, envelope or payload may trap, and an
 /// envelope is read back as it was written.

@@ -19,6 +19,8 @@ REPOSITORY = HERE.parent.parent
 ARTEFACTS = HERE / "artefacts"
 BINARY = Path(os.environ.get("ALDABA_BIN", REPOSITORY / ".build/debug/aldaba"))
 READY_SECONDS = 60
+# The servers behind each port, in a run of the tests on several.
+SERVERS = 3 if os.environ.get("ALDABA_TEST_STORE") == "nodes" else 1
 INHERITED_NOT = ("LANG", "LC_", "ALDABA_", "TODOLIST_", "DBUS_", "XDG_")
 
 

@@ -4,118 +4,52 @@ Where Chromium is installed and does not come to the end, the test fails, and sa
 """
 
 import json
-import queue
 import shutil
 import subprocess
-import threading
 import urllib.error
 import urllib.request
-from base64 import b64encode
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 import pytest
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from py_vapid import Vapid02
 from pywebpush import WebPushException, webpush
 
 from aldaba_process import clean_environment, run_aldaba
+from page_server import PageServer
 
 CHROMIUM = shutil.which("chromium")
-SECONDS = 40
-
-PAGE = """<!doctype html><title>push</title><script>
-const tell = (step, more) => fetch('/tell', {method: 'POST', body: JSON.stringify({step, ...more})});
-(async () => {
-  try {
-    await tell('page', {permission: Notification.permission});
-    await navigator.serviceWorker.register('/worker.js');
-    const registration = await navigator.serviceWorker.ready;
-    const key = Uint8Array.from(atob('APPLICATION_KEY'), c => c.charCodeAt(0));
-    const subscription = await registration.pushManager.subscribe(
-      {userVisibleOnly: true, applicationServerKey: key});
-    await tell('subscribed', {subscription: subscription.toJSON()});
-  } catch (error) { await tell('failed', {error: String(error)}); }
-})();
-</script>"""
-
-WORKER = """
-self.addEventListener('push', event => event.waitUntil(Promise.all([
-  self.registration.showNotification('push'),
-  fetch('/tell', {method: 'POST', body: JSON.stringify({step: 'push', text: event.data && event.data.text()})}),
-])));
-"""
 
 
-def application_key(vapid):
-    """The public key of the page's server, in base64."""
-    return b64encode(vapid.public_key.public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)).decode()
-
-
-class World:
+class World(PageServer):
     """A page's server that also stands in front of the enrolment, so that each step of Chromium's is seen."""
 
+    browser = "Chromium"
+
     def __init__(self, path):
-        self.steps = queue.Queue()
+        self.path = path
         self.calls = []
-        self.vapid = Vapid02()
-        self.vapid.generate_keys()
-        world, page = self, PAGE.replace("APPLICATION_KEY", application_key(self.vapid))
+        super().__init__()
 
-        class Handler(BaseHTTPRequestHandler):
-            def log_message(self, *_):
-                pass
+    def post(self, path, headers, body):
+        kept = {name: headers[name] for name in ("content-type", "authorization") if headers[name]}
+        asked = urllib.request.Request(self.path["http"] + path, body, kept, method="POST")
+        try:
+            with urllib.request.urlopen(asked, timeout=10) as answer:
+                status, kind, text = answer.status, answer.headers["content-type"], answer.read()
+        except urllib.error.HTTPError as refusal:
+            status, kind, text = refusal.code, refusal.headers["content-type"], refusal.read()
+        self.calls.append((path, status, text if path != "/checkin" else b""))
+        return status, text, kind
 
-            def reply(self, status, body, kind):
-                self.send_response(status)
-                self.send_header("content-type", kind)
-                self.send_header("content-length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def do_GET(self):
-                found = {"/": (page, "text/html"), "/worker.js": (WORKER, "text/javascript")}.get(self.path)
-                text, kind = found or ("", "text/plain")
-                self.reply(200 if found else 404, text.encode(), kind)
-
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers.get("content-length", 0)))
-                if self.path == "/tell":
-                    world.steps.put(json.loads(body))
-                    return self.reply(200, b"", "text/plain")
-                kept = {name: self.headers[name] for name in ("content-type", "authorization") if self.headers[name]}
-                asked = urllib.request.Request(path["http"] + self.path, body, kept, method="POST")
-                try:
-                    with urllib.request.urlopen(asked, timeout=10) as answer:
-                        status, kind, text = answer.status, answer.headers["content-type"], answer.read()
-                except urllib.error.HTTPError as refusal:
-                    status, kind, text = refusal.code, refusal.headers["content-type"], refusal.read()
-                world.calls.append((self.path, status, text if self.path != "/checkin" else b""))
-                self.reply(status, text, kind)
-
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_address[1]
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def next(self, wanted):
-        """The report of a step; the test fails, saying what was seen, when it does not come."""
-        while True:
-            try:
-                step = self.steps.get(timeout=SECONDS)
-            except queue.Empty:
-                pytest.fail(f"Chromium stopped before the step {wanted!r}; it had called {self.calls}")
-            if step["step"] == wanted:
-                return step
-            if step["step"] == "failed":
-                pytest.fail(f"Chromium stopped before the step {wanted!r}: {step['error']}; it had called {self.calls}")
+    def seen(self):
+        return f"; it had called {self.calls}"
 
 
 @pytest.fixture
 def world(path):
     made = World(path)
     yield made
-    made.server.shutdown()
-    made.server.server_close()
+    made.close()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import functools
 import json
+import os
 import queue
 import sqlite3
 import threading
@@ -21,6 +22,8 @@ from mcs_client import DATA, PING, PONG, Closed, Device, Notification, checkin, 
 from waiting import kill, wait_for_lines, wait_until
 
 SECONDS = 30
+# Several servers send to each device alone: their copies of one list cannot be stopped at one moment.
+BY_LIST = pytest.mark.skipif(os.environ.get("ALDABA_TEST_STORE") == "nodes", reason="several servers send no lists")
 
 
 @pytest.fixture
@@ -55,6 +58,7 @@ class Receiver:
         return self.messages.get(timeout=SECONDS)
 
 
+@BY_LIST
 @pytest.mark.timeout(120)
 def test_one_send_reaches_who_is_connected_and_who_connects_later(own_up, monkeypatch):
     path = own_up.ready
@@ -205,6 +209,7 @@ def test_campaigns_that_kills_cut_in_two_come_once_to_everybody(own_up):
         control.close()
 
 
+@BY_LIST
 @pytest.mark.timeout(180)
 def test_a_campaign_that_is_held_reaches_nobody_new_and_goes_on_where_it_was(own_up):
     path = own_up.ready

@@ -7,7 +7,7 @@ import pytest
 import requests
 from azure_notification_hub.auth import create_sas_token
 
-from aldaba_process import run_aldaba
+from aldaba_process import SERVERS, run_aldaba
 from hub_clients import OwnHub, backend
 
 ATOM = """<entry xmlns="http://www.w3.org/2005/Atom"><content type="application/xml"><AppleRegistrationDescription
@@ -85,7 +85,7 @@ def test_a_key_in_an_app_writes_so_often(path, made):
     answers = [phone.put("p0") for _ in range(60)]
     taken = [answer for answer in answers if answer.status_code == 200]
     refused = [answer for answer in answers if answer.status_code == 429]
-    assert len(taken) + len(refused) == 60 and 30 <= len(taken) <= 45, len(taken)
+    assert len(taken) + len(refused) == 60 and 30 // SERVERS <= len(taken) <= 45, len(taken)
     assert "Throttled" in refused[0].text and int(refused[0].headers["retry-after"]) >= 1
     assert phone.ask("GET", "installations/p0").status_code == 200, "only writes are counted"
     assert own.put("p1").status_code == 200, "the team's own key is not"

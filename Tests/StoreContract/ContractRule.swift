@@ -92,6 +92,9 @@ extension RegisterStoreContract {
             ContractRule("change of a web registration") {
                 try await $0.`a browser's registration is changed where it is still the one that was read`()
             },
+            ContractRule("browser's subscription") {
+                try await $0.`a browser's subscription is kept until its app's registration ends`()
+            },
             ContractRule("installation") { try await $0.`an installation is its team's until it is deleted`() },
             ContractRule("installations of a key") {
                 try await $0.`an enrolment key makes so many installations at a time`()

@@ -2,6 +2,7 @@ import FCMProtocol
 import PushCore
 import PushServer
 import Testing
+import WebPushProtocol
 
 /// What every store must do for FCM's enrolment and for the keys of enrolment.
 extension RegisterStoreContract {
@@ -165,5 +166,35 @@ extension RegisterStoreContract {
         #expect(first.map(\.device) == Array(ids[..<3]))
         #expect(try await store.devices(after: first.last?.device, limit: 3).map(\.device) == Array(ids[3...]))
         #expect(try await store.devices(after: ids.last, limit: 3).isEmpty)
+    }
+
+    package func `a browser's subscription is kept until its app's registration ends`() async throws {
+        let (app, device) = try await world()
+        let generation = try await store.register(
+            device: device, app: app, environment: .sandbox, at: now
+        ).generation
+        let ids = try (1...3).map { try #require(PushChannelID(bytes: [UInt8](repeating: UInt8($0), count: 16))) }
+        func channel(_ id: PushChannelID, sender: String = "") -> WebChannel {
+            WebChannel(
+                device: device, id: id, app: app, environment: .sandbox, generation: generation, sender: sender,
+                registeredAt: now)
+        }
+        #expect(try await store.keepWebChannel(channel(ids[0]), limit: 2))
+        #expect(try await store.keepWebChannel(channel(ids[1], sender: "key"), limit: 2))
+        #expect(try await !store.keepWebChannel(channel(ids[2]), limit: 2))
+        #expect(try await store.keepWebChannel(channel(ids[0], sender: "other"), limit: 2), "it replaces the first")
+        #expect(try await store.webChannel(ids[0], of: device) == channel(ids[0], sender: "other"))
+        #expect(try await store.webChannel(ids[2], of: device) == nil)
+        #expect(try await store.webChannel(ids[0], of: try #require(DeviceID(6))) == nil)
+        #expect(try await store.webChannels(of: device).map(\.id) == Array(ids[..<2]))
+        #expect(try await store.removeWebChannel(ids[1], of: device))
+        #expect(try await !store.removeWebChannel(ids[1], of: device))
+        #expect(try await store.webChannels(of: device).map(\.id) == [ids[0]])
+        _ = try await store.endRegistration(device: device, app: app, environment: .sandbox, at: now)
+        #expect(try await store.webChannels(of: device).isEmpty)
+        _ = try await store.register(device: device, app: app, environment: .sandbox, at: now)
+        #expect(try await store.keepWebChannel(channel(ids[0]), limit: 2))
+        _ = try await store.revokeDevice(device, at: now)
+        #expect(try await store.webChannel(ids[0], of: device) == nil)
     }
 }

@@ -1,6 +1,7 @@
 import FCMProtocol
 import PushCore
 import PushServer
+import WebPushProtocol
 
 /// The rows of FCM's enrolment, and the keys for enrolment: a value.
 struct FCMShelf: Sendable {
@@ -11,6 +12,7 @@ struct FCMShelf: Sendable {
 
     /// Of active registrations, with the instant at which each was kept.
     var webRegistrations: [RegistrationPlace: (registration: WebRegistration, at: Timestamp)] = [:]
+    var channels: [DeviceID: [PushChannelID: WebChannel]] = [:]
     var installations: [InstallationName: (installation: Installation, key: String?)] = [:]
     var keys: [EnrolmentKey] = []
 
@@ -20,6 +22,13 @@ struct FCMShelf: Sendable {
                 device: place.device, app: place.app, environment: place.environment, registration: kept.registration,
                 registeredAt: kept.at)
         }.sorted { $0.app.rawValue < $1.app.rawValue }
+    }
+
+    /// Removes the subscriptions of a registration that has ended.
+    mutating func removeChannels(of place: RegistrationPlace) {
+        channels[place.device] = channels[place.device]?.filter {
+            $0.value.app != place.app || $0.value.environment != place.environment
+        }
     }
 
     mutating func keep(_ installation: Installation, byKey keyHash: [UInt8]?) -> Bool {

@@ -1,6 +1,7 @@
 import FCMProtocol
 import PushCore
 import PushServer
+import WebPushProtocol
 
 extension MemoryStore: FCMRegister {
     /// Stores the registration in place of an earlier one, or removes that.
@@ -106,5 +107,34 @@ extension MemoryStore: EnrolmentKeyRegister {
     /// A page of the devices.
     package func devices(after: DeviceID?, limit: Int) async throws -> [EnrolledDevice] {
         state.withLock { $0.register.enrolledDevices(after: after, limit: limit) }
+    }
+}
+
+extension MemoryStore: WebChannelRegister {
+    /// Counts and stores under one lock.
+    package func keepWebChannel(_ channel: WebChannel, limit: Int) async throws -> Bool {
+        state.withLock { state in
+            let known = state.register.fcm.channels[channel.device] ?? [:]
+            guard known.keys.count(where: { $0 != channel.id }) < limit else { return false }
+            state.register.fcm.channels[channel.device, default: [:]][channel.id] = channel
+            return true
+        }
+    }
+
+    /// Deletes the subscription.
+    package func removeWebChannel(_ id: PushChannelID, of device: DeviceID) async throws -> Bool {
+        state.withLock { $0.register.fcm.channels[device]?.removeValue(forKey: id) != nil }
+    }
+
+    /// The subscription as it was stored.
+    package func webChannel(_ id: PushChannelID, of device: DeviceID) async throws -> WebChannel? {
+        state.withLock { $0.register.fcm.channels[device]?[id] }
+    }
+
+    /// The subscriptions of the device.
+    package func webChannels(of device: DeviceID) async throws -> [WebChannel] {
+        state.withLock {
+            ($0.register.fcm.channels[device] ?? [:]).values.sorted { $0.id.description < $1.id.description }
+        }
     }
 }

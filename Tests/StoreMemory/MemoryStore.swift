@@ -4,6 +4,10 @@ import PushServer
 import Synchronization
 
 /// The server's store in memory. Thread-safe; its contents end with the process.
+///
+/// It is the smallest example of a store. `NotificationRows` and `Register` are values: a list of changes is applied to a
+/// copy, which takes the place of the original when all of them could be made, so that a transaction that fails changes
+/// nothing. The cost of a change grows with what is stored.
 package final class MemoryStore: Sendable {
     struct State: Sendable {
         var rows = NotificationRows()

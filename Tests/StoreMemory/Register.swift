@@ -210,6 +210,7 @@ struct Register: Sendable {
             registrations[place]?.endedAt = now
             encryptionKeys[place] = nil
             fcm.webRegistrations[place] = nil
+            fcm.removeChannels(of: place)
             lastEnd += 1
             let end = EndedRegistration(
                 number: lastEnd, device: place.device, generation: registration.generation, endedAt: now)

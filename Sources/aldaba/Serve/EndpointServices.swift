@@ -49,6 +49,7 @@ struct DeviceService: Service, CustomStringConvertible {
     let budget: DescriptorBudget
     let tls: ServerCertificate
     let upstream: AppMessageReceiver
+    let ports: BoundPorts
     let bound: @Sendable (Int) -> Void
     var description: String { "device channel" }
 
@@ -65,6 +66,7 @@ struct DeviceService: Service, CustomStringConvertible {
             tls: tls.plain, gateway: parts.mailboxes,
             upstream: UpstreamRegistry(others: upstream).adding(parts.relay, for: MCSUpstream.relayCategory),
             web: parts.web, sessions: SessionListeners([parts.relay, parts.presence]),
+            browsers: try parts.browserServices(configuration.values, ports),
             group: MultiThreadedEventLoopGroup.singleton,
             logger: parts.logger)
         do { bound(try await endpoint.start()) } catch {

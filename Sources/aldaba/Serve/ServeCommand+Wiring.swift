@@ -73,7 +73,7 @@ extension ServeCommand {
             UpstreamService(parts: core, courier: upstream.courier), ReportService(parts: core),
             DeviceService(
                 parts: core, configuration: configuration, budget: budget, tls: tls, upstream: upstream.receiver,
-                bound: ports.device.known),
+                ports: ports, bound: ports.device.known),
             ControlListener(
                 .secured(control, tls: tls.control), host: configuration.host,
                 port: values.number(.controlPort),

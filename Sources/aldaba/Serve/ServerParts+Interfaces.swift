@@ -12,10 +12,6 @@ extension ServerParts {
         _ values: ConfigurationValues, media: MediaServices, upstream: UpstreamParts, hub: any ControlInterface,
         status: ServerStatus, names: @escaping @Sendable () -> ServerNames
     ) throws -> ControlServices {
-        let isOpen = values.flag(.enrolmentOpen) || values.flag(.development)
-        let enrolment = Enrolment(
-            store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: Self.cell,
-            secrets: deviceSecrets, logger: logger, clock: clock)
         let webEnrolment = WebEnrolment(
             enrolment: enrolment, store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes,
             registrations: web,
@@ -25,7 +21,7 @@ extension ServerParts {
             encryptionKeys: EncryptionKeys(store: store.register, apps: apps, tokens: tokens),
             timelines: Timelines(store: store, mailboxes: mailboxes), withdrawal: mailboxes,
             authentication: credentials,
-            enrolmentAccess: isOpen ? .open : try values.enrolmentKey().map { .key($0) } ?? .closed,
+            enrolmentAccess: try Self.enrolmentAccess(values),
             health: mailboxes.health, media: media, clock: clock)
         services.status = status
         services.controls = controls
@@ -53,6 +49,41 @@ extension ServerParts {
         return services
     }
 
+    /// Enrols devices.
+    var enrolment: Enrolment {
+        Enrolment(
+            store: store.register, apps: apps, tokens: tokens, mailboxes: mailboxes, cell: Self.cell,
+            secrets: deviceSecrets, logger: logger, clock: clock)
+    }
+
+    /// The rule for enrolling new devices.
+    private static func enrolmentAccess(_ values: ConfigurationValues) throws -> EnrolmentAccess {
+        let isOpen = values.flag(.enrolmentOpen) || values.flag(.development)
+        return isOpen ? .open : try values.enrolmentKey().map { .key($0) } ?? .closed
+    }
+
+    /// The services for browsers' connections.
+    ///
+    /// A browser is given addresses at the host that it has connected to: with TLS at the port of the control API; without, on a
+    /// development server at its port for http, and else at the proxy that has ended TLS.
+    func browserServices(_ values: ConfigurationValues, _ ports: BoundPorts) throws -> BrowserServices {
+        let isDevelopment = values.flag(.development)
+        return BrowserServices(
+            enrolment: BrowserEnrolment(
+                enrolment: enrolment,
+                admission: EnrolmentAdmission(
+                    try Self.enrolmentAccess(values), keys: store.register, clock: clock),
+                store: store.register, apps: apps, sealer: subscriptions, environment: environment, clock: clock),
+            withdrawal: mailboxes
+        ) { host, isSecured in
+            guard !host.isEmpty else { return nil }
+            if !isSecured, !isDevelopment { return "https://\(host)" }
+            guard let port = (isSecured ? ports.control : ports.http).current else { return nil }
+            let name = host.hasSuffix("]") ? host[...] : host.lastIndex(of: ":").map { host[..<$0] } ?? host[...]
+            return "\(isSecured ? "https" : "http")://\(name):\(port)"
+        }
+    }
+
     /// Authenticates the clients of interfaces for providers of APNs and of FCM.
     var authentication: AccountAuthentication {
         AccountAuthentication(
@@ -72,7 +103,7 @@ extension ServerParts {
         services.onDemand = onDemandTokens
         if let controls { services.senderClock = { controls.clock.machineTime } }
         services.messagesPerDevice = values.number(.fcmDeviceQuota)
-        services.web = WebPushServices(register: store.register, withdrawal: mailboxes)
+        services.web = WebPushServices(register: store.register, sealer: subscriptions, withdrawal: mailboxes)
         let access = TopicAccess(
             accounts: services.access, providers: ProviderAccess(authentication: credentials))
         return [

@@ -13,6 +13,7 @@ import PushCore
 import PushServer
 import RelayServer
 import SQLiteStore
+import WebPushProtocol
 
 /// The parts of a server that have no listeners.
 struct ServerParts: Sendable {
@@ -25,6 +26,8 @@ struct ServerParts: Sendable {
     let deviceSecrets: DeviceSecrets
     let serverKeys: ServerKeySealer?
     let tokens: TokenDirectory
+    /// Seals the addresses of browsers' subscriptions.
+    let subscriptions: SubscriptionSealer
     let web: WebRegistrations
     let environment: PushEnvironment
     let mailboxes: MailboxService
@@ -86,6 +89,7 @@ struct ServerParts: Sendable {
         deviceSecrets = DeviceSecrets(keys: sealingKeys)
         serverKeys = ServerKeySealer(secrets: sealingKeys)
         tokens = TokenDirectory(store: store.register, sealer: sealer)
+        subscriptions = SubscriptionSealer(keys: sealingKeys)
         web = WebRegistrations(store: store.register, apps: apps, isShared: configuration.values.text(.nats) != nil)
         environment = configuration.environment
         try await apps.reload()

@@ -8,17 +8,24 @@ import NIOCore
 import Networking
 import PushCore
 import PushServer
+import WebPushProtocol
 
 /// The additional services for sending to browsers' subscriptions.
 package struct WebPushServices: Sendable {
     /// The register of browsers' registrations.
-    package var register: any RegisterStore & FCMRegister
+    package var register: any RegisterStore & FCMRegister & WebChannelRegister
+    /// Opens the addresses of subscriptions that browsers made over a WebSocket.
+    package var sealer: SubscriptionSealer
     /// The service that withdraws messages.
     package var withdrawal: any NotificationWithdrawal
 
     /// Creates an instance from its properties.
-    package init(register: any RegisterStore & FCMRegister, withdrawal: any NotificationWithdrawal) {
+    package init(
+        register: any RegisterStore & FCMRegister & WebChannelRegister, sealer: SubscriptionSealer,
+        withdrawal: any NotificationWithdrawal
+    ) {
         self.register = register
+        self.sealer = sealer
         self.withdrawal = withdrawal
     }
 }
@@ -44,6 +51,20 @@ struct WebPushRoute: Sendable {
         var subject: TokenSubject
         /// The sender that the subscription names; empty for none.
         var sender: String
+        /// The id of a subscription that was made over a WebSocket.
+        var channel: PushChannelID?
+
+        /// The message of a request, as the device's wire sends it.
+        func content(_ request: WebPushRequest) -> PushContent {
+            guard let channel else { return .fcm(request.envelope.bytes) }
+            return .apns(ChannelMessage(channel: channel, envelope: request.envelope).bytes)
+        }
+
+        /// The id by which a later message of the same topic replaces this one; each subscription has its own topics.
+        func collapseID(_ request: WebPushRequest) -> String? {
+            guard let channel, let topic = request.topic else { return request.topic }
+            return "\(Base64URL.encode(channel.bytes))/\(topic)"
+        }
     }
 
     func send(_ request: Request, token: String, logger: Logger) async -> Response {
@@ -68,7 +89,7 @@ struct WebPushRoute: Sendable {
                 notification: Notification(
                     apnsID: nil, topic: subscription.app.topic, pushType: nil, priority: asked.urgency.priority,
                     expiry: asked.timeToLive == 0 ? .once : .until(acceptor.now + .seconds(asked.timeToLive)),
-                    collapseID: asked.topic, content: .fcm(asked.envelope.bytes)), ticket: 0)
+                    collapseID: subscription.collapseID(asked), content: subscription.content(asked)), ticket: 0)
             acceptance.note = "by Web Push"
             guard let id = await AcceptanceAnswers.of([acceptance], by: acceptor).first, let id else {
                 throw Self.later(.serviceUnavailable, after: 5)
@@ -148,6 +169,7 @@ struct WebPushRoute: Sendable {
 
     /// The browser's subscription of a URL.
     private func subscription(of text: String) async throws -> Subscription {
+        if let subject = services.sealer.open(text) { return try await subscription(of: subject) }
         if let found = try await subscriptionOnDemand(of: text) { return found }
         let missing = Self.refusal(.notFound, "there is no subscription of this address; delete it")
         guard let token = DeviceToken(text: text) else { throw missing }
@@ -165,6 +187,19 @@ struct WebPushRoute: Sendable {
         }
         guard let kept, let app = try await apps.find(subject.app), app.isPushEnabled else { throw missing }
         return Subscription(app: app, subject: subject, sender: kept.registration.sender)
+    }
+
+    /// The subscription that a browser made over a WebSocket.
+    private func subscription(of subject: SubscriptionSealer.Subject) async throws -> Subscription {
+        // The address was sealed here: what is not there any more has ended.
+        guard let channel = try await services.register.webChannel(subject.channel, of: subject.device),
+            let app = try await apps.find(channel.app), app.isPushEnabled
+        else { throw Self.refusal(.gone, "the subscription has ended; delete it") }
+        return Subscription(
+            app: app,
+            subject: TokenSubject(
+                cell: 0, device: channel.device, app: channel.app, environment: channel.environment,
+                generation: channel.generation), sender: channel.sender, channel: channel.id)
     }
 
     /// - Throws: 401 without a credential where one is needed, 403 for one that does not count.

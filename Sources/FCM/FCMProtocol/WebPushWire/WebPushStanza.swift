@@ -1,6 +1,7 @@
 import DeviceChannel
 import Foundation
 import PushCore
+import WebPushProtocol
 
 /// The names that web clients read in a data stanza's `app_data`.
 package enum WebPushKey {

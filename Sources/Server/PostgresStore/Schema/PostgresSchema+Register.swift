@@ -112,4 +112,22 @@ extension PostgresSchema {
         CREATE TABLE webhook(app bigint PRIMARY KEY, url text NOT NULL, secret text NOT NULL, set_at bigint NOT NULL);
         """
     ]
+
+    /// The subscriptions that browsers made over a WebSocket; they end with the registration of their app.
+    static let webChannels = [
+        """
+        CREATE TABLE web_channel(device bigint, channel bytea, app bigint NOT NULL, environment smallint NOT NULL,
+            generation bigint NOT NULL, sender text NOT NULL, registered_at bigint NOT NULL,
+            PRIMARY KEY (device, channel));
+        """,
+        """
+        CREATE FUNCTION web_channel_ends() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            DELETE FROM web_channel WHERE device = NEW.device AND app = NEW.app AND environment = NEW.environment;
+            RETURN NULL;
+        END $$;
+        CREATE TRIGGER web_channel_ends AFTER UPDATE OF ended_at ON registration FOR EACH ROW
+            WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL) EXECUTE FUNCTION web_channel_ends();
+        """,
+    ]
 }

@@ -3,7 +3,7 @@ import NIOCore
 import PushCore
 
 /// The gateway's reference to a connection: it forwards calls from any thread to the connection's event loop.
-final class DeviceConnectionPort: DeviceConnection {
+final class DeviceConnectionPort: DeviceConnection, EndpointConnection {
     private enum State {
         case open(DeviceConnectionShell)
         /// The session has ended. Notifications that the gateway delivers before it is notified of that are returned to
@@ -58,6 +58,8 @@ final class DeviceConnectionPort: DeviceConnection {
     func revoked() {
         end(.revoked)
     }
+
+    func stop() { end(.stopping) }
 
     func registrationsChanged() { onLoop { $0.registrationsChanged() } }
 

@@ -2,10 +2,16 @@ import DeviceChannel
 import NIOConcurrencyHelpers
 import NIOCore
 
+/// A connection of an endpoint, as its registry knows it.
+protocol EndpointConnection: AnyObject, Sendable {
+    /// Asks the client to connect again, and closes the connection: the server stops. Called on any thread.
+    func stop()
+}
+
 /// The open connections of an endpoint: their number, and all of them for stopping.
 final class DeviceConnectionRegistry: Sendable {
     private struct State {
-        var connections: [ObjectIdentifier: DeviceConnectionPort] = [:]
+        var connections: [ObjectIdentifier: any EndpointConnection] = [:]
         var isStopping = false
         var whenEmpty: [EventLoopPromise<Void>] = []
     }
@@ -16,7 +22,7 @@ final class DeviceConnectionRegistry: Sendable {
     init(metrics: DeviceEndpointMetrics) { self.metrics = metrics }
 
     /// Adds a connection; `false` when the endpoint is stopping.
-    func add(_ connection: DeviceConnectionPort) -> Bool {
+    func add(_ connection: any EndpointConnection) -> Bool {
         let count: Int? = state.withLockedValue { state in
             guard !state.isStopping else { return nil }
             state.connections[ObjectIdentifier(connection)] = connection
@@ -26,7 +32,7 @@ final class DeviceConnectionRegistry: Sendable {
         return count != nil
     }
 
-    func remove(_ connection: DeviceConnectionPort) {
+    func remove(_ connection: any EndpointConnection) {
         let (count, promises) = state.withLockedValue { state -> (Int?, [EventLoopPromise<Void>]) in
             guard state.connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return (nil, []) }
             guard state.connections.isEmpty else { return (state.connections.count, []) }
@@ -57,8 +63,8 @@ final class DeviceConnectionRegistry: Sendable {
         return promise.futureResult
     }
 
-    private func end(_ connections: ArraySlice<DeviceConnectionPort>, size: Int, on loop: any EventLoop) {
-        for connection in connections.prefix(size) { connection.end(.stopping) }
+    private func end(_ connections: ArraySlice<any EndpointConnection>, size: Int, on loop: any EventLoop) {
+        for connection in connections.prefix(size) { connection.stop() }
         let rest = connections.dropFirst(size)
         guard !rest.isEmpty else { return }
         loop.scheduleTask(in: .milliseconds(Self.sliceInterval)) { self.end(rest, size: size, on: loop) }

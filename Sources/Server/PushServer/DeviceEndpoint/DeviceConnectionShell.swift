@@ -480,7 +480,7 @@ extension DeviceConnectionShell {
 }
 
 extension MCSLoginAnswer {
-    fileprivate init(_ verdict: DeviceLoginVerdict) {
+    init(_ verdict: DeviceLoginVerdict) {
         self =
             switch verdict {
             case .welcome: .welcome

@@ -22,7 +22,8 @@ package enum DeviceEndpointError: Error, CustomStringConvertible {
     }
 }
 
-/// The listener for devices: MCS over TLS, connected to a server's gateway.
+/// The listener for devices, connected to a server's gateway: MCS over TLS, and for browsers Autopush's WebSocket, over TLS or,
+/// from this machine and from trusted proxies, without.
 package actor DeviceEndpoint {
     private enum State {
         case new
@@ -34,6 +35,7 @@ package actor DeviceEndpoint {
     private let tls: @Sendable () -> NIOSSLContext
     private let group: any EventLoopGroup
     private let surroundings: DeviceConnectionContext
+    private let browsers: BrowserEndpoint?
     private var state = State.new
 
     /// Creates an endpoint that does not listen yet; ``start()`` begins.
@@ -44,11 +46,12 @@ package actor DeviceEndpoint {
     ///   - upstream: The receivers of devices' upstream messages; receipts are processed in any case.
     ///   - web: The source of devices' browser registrations.
     ///   - sessions: The listener for sessions; `nil` for none.
+    ///   - browsers: What connections of browsers need; `nil` for an endpoint that speaks only MCS.
     package init(
         configuration: DeviceEndpointConfiguration, tls: @escaping @Sendable () -> NIOSSLContext,
         gateway: any DeviceGateway, upstream: UpstreamRegistry = UpstreamRegistry(),
         web: any WebRegistrationSource = NoWebRegistrations(), sessions: (any SessionListener)? = nil,
-        group: any EventLoopGroup, logger: Logger
+        browsers: BrowserServices? = nil, group: any EventLoopGroup, logger: Logger
     ) {
         self.configuration = configuration
         self.tls = tls
@@ -65,6 +68,9 @@ package actor DeviceEndpoint {
             calls: DeviceCallQueues(),
             logins: LoginRate(.init(perSecond: configuration.loginsPerSecond, burst: configuration.loginBurst)),
             metrics: metrics, logger: logger)
+        self.browsers = browsers.map { [surroundings] in
+            BrowserEndpoint(services: $0, configuration: configuration, context: surroundings)
+        }
     }
 
     /// Begins to listen.
@@ -109,12 +115,12 @@ package actor DeviceEndpoint {
     }
 
     private var bootstrap: @Sendable (any EventLoop) -> ServerBootstrap {
-        { [tls, surroundings] in Self.bootstrap($0, tls: tls, surroundings) }
+        { [tls, surroundings, browsers] in Self.bootstrap($0, tls: tls, surroundings, browsers) }
     }
 
     private static func bootstrap(
         _ loop: any EventLoop, tls: @escaping @Sendable () -> NIOSSLContext,
-        _ surroundings: DeviceConnectionContext
+        _ surroundings: DeviceConnectionContext, _ browsers: BrowserEndpoint?
     ) -> ServerBootstrap {
         ServerBootstrap(group: loop)
             .serverChannelInitializer { channel in
@@ -129,31 +135,64 @@ package actor DeviceEndpoint {
             .childChannelOption(ChannelOptions.maxMessagesPerRead, value: MCSChannelOptions.maximumReadsPerTurn)
             .childChannelOption(ChannelOptions.writeBufferWaterMark, value: MCSChannelOptions.writeBufferMarks)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try admit(channel, tls: tls, surroundings) }
+                channel.eventLoop.makeCompletedFuture { try admit(channel, tls: tls, surroundings, browsers) }
             }
     }
 
-    /// Adds the handlers of a new connection; throws, which closes it, when it is not admitted.
+    /// Adds the first handlers of a new connection; throws, which closes it, when it is not admitted.
     private static func admit(
-        _ channel: any Channel, tls: () -> NIOSSLContext, _ surroundings: DeviceConnectionContext
+        _ channel: any Channel, tls: @escaping @Sendable () -> NIOSSLContext, _ surroundings: DeviceConnectionContext,
+        _ browsers: BrowserEndpoint?
     ) throws {
         guard surroundings.limiter.admit(channel) else { throw ChannelError.operationUnsupported }
         if let pause = surroundings.logins.reject(at: SessionTime.now().uptime) {
             surroundings.limiter.rejected()
             return try channel.pipeline.syncOperations.addHandler(RejectBeforeTLSHandler(retryAfter: pause))
         }
+        try channel.pipeline.syncOperations.addHandler(
+            HandshakeCountHandler(surroundings.logins, sentAway: surroundings.limiter.rejected))
+        guard let browsers else {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls()))
+            return try addMCS(to: channel, surroundings)
+        }
+        // Without TLS only what does not leave the machine, or a proxy that has ended TLS, may speak.
+        guard browsers.configuration.isTrusted(channel.remoteAddress) else {
+            return try addTLS(tls(), to: channel, surroundings, browsers)
+        }
+        let first = FirstByteHandler { isHTTP, channel in
+            if isHTTP {
+                try browsers.addHandlers(to: channel, isSecured: false)
+            } else {
+                try addTLS(tls(), to: channel, surroundings, browsers)
+            }
+        }
+        try channel.pipeline.syncOperations.addHandler(first)
+    }
+
+    /// Adds TLS, and after it the choice of the protocol.
+    private static func addTLS(
+        _ tls: NIOSSLContext, to channel: any Channel, _ surroundings: DeviceConnectionContext,
+        _ browsers: BrowserEndpoint
+    ) throws {
+        let choice = FirstByteHandler { isHTTP, channel in
+            if isHTTP {
+                try browsers.addHandlers(to: channel, isSecured: true)
+            } else {
+                try addMCS(to: channel, surroundings)
+            }
+        }
+        try channel.pipeline.syncOperations.addHandlers([NIOSSLServerHandler(context: tls), choice])
+    }
+
+    /// Adds the handler of a connection that speaks MCS.
+    private static func addMCS(to channel: any Channel, _ surroundings: DeviceConnectionContext) throws {
         let port = DeviceConnectionPort(
             calls: surroundings.calls.queue(of: channel.eventLoop), gateway: surroundings.gateway,
             network: surroundings.limiter.address(of: channel).map { "\($0)" })
         guard surroundings.registry.add(port) else { throw ChannelError.operationUnsupported }
         let shell = DeviceConnectionShell(surroundings, port: port)
         port.attach(shell)
-        do {
-            let arrival = HandshakeCountHandler(surroundings.logins, sentAway: surroundings.limiter.rejected)
-            try channel.pipeline.syncOperations.addHandlers([
-                arrival, NIOSSLServerHandler(context: tls()), MCSChannelHandler(peer: shell),
-            ])
-        } catch {
+        do { try channel.pipeline.syncOperations.addHandler(MCSChannelHandler(peer: shell)) } catch {
             port.detach(nil)
             surroundings.registry.remove(port)
             throw error

@@ -1,4 +1,5 @@
 import DeviceChannel
+import NIOCore
 import Networking
 
 /// The addresses and limits of a device endpoint.
@@ -40,6 +41,13 @@ package struct DeviceEndpointConfiguration: Sendable {
     /// The longest time that stopping takes, in milliseconds.
     var longestStop: Int64 {
         max(0, stopGrace) + Int64(stopPace.slices) * DeviceConnectionRegistry.sliceInterval
+    }
+
+    /// Whether a peer may speak without TLS: one on this machine, or a proxy that is exempt from the limits by address.
+    func isTrusted(_ peer: SocketAddress?) -> Bool {
+        guard let peer, let address = peer.ipAddress else { return false }
+        return address.hasPrefix("127.") || address == "::1" || address.hasPrefix("::ffff:127.")
+            || admission.exempt.contains { $0.contains(peer) }
     }
 
     /// Creates a configuration with an address; the other values are the properties' defaults.

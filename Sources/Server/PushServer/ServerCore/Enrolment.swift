@@ -51,12 +51,24 @@ package struct Enrolment: EnrolmentService {
         }
         // Ids are random: a collision among 2^62 is unlikely, and leads to another draw.
         while true {
-            guard let device = DeviceID(UInt64.random(in: 1...UInt64(Int64.max) >> 1)) else { continue }
-            let credentials = DeviceCredentials(device: device, secret: secrets.secret(of: device))
-            if try await store.addDevice(device, secretHash: credentials.secretHash, at: clock()) {
-                return credentials
-            }
+            let credentials = draw()
+            if try await enrol(credentials) { return credentials }
         }
+    }
+
+    /// Draws the id and the secret of a new device, which are not stored.
+    func draw() -> DeviceCredentials {
+        while true {
+            guard let device = DeviceID(UInt64.random(in: 1...UInt64(Int64.max) >> 1)) else { continue }
+            return DeviceCredentials(device: device, secret: secrets.secret(of: device))
+        }
+    }
+
+    /// Stores a new device; `false` where its id is taken.
+    ///
+    /// - Throws: An error when the store cannot be written.
+    func enrol(_ credentials: DeviceCredentials) async throws -> Bool {
+        try await store.addDevice(credentials.device, secretHash: credentials.secretHash, at: clock())
     }
 
     /// Registers the app, updates the token directory, and seals the device token.
@@ -68,12 +80,8 @@ package struct Enrolment: EnrolmentService {
     ) async throws -> RegistrationOutcome {
         guard try await isAuthentic(credentials) else { return .notAuthenticated }
         guard let app = try await apps.find(topic), app.team == team else { return .unknownTopic }
-        let registration = try await mailboxes.changeRegistration(of: credentials.device) {
-            try await store.register(
-                device: credentials.device, app: app.id, environment: environment, at: clock())
-        }
+        let registration = try await register(app, on: credentials.device, environment: environment)
         let subject = subject(registration, device: credentials.device, app: app.id, environment: environment)
-        try tokens.registrationIs(registration, of: subject)
         // Most registrations repeat the stored one, and a write costs a sync.
         let known = try await store.encryptionKey(device: credentials.device, app: app.id, environment: environment)
         if known != encryptionKey {
@@ -81,6 +89,28 @@ package struct Enrolment: EnrolmentService {
                 encryptionKey, device: credentials.device, app: app.id, environment: environment, at: clock())
         }
         return .token(try tokens.sealer.seal(subject).description)
+    }
+
+    /// Registers an app without a device token for its sender, and updates the token directory.
+    ///
+    /// - Returns: The registration; `nil` for an unknown device and a wrong secret.
+    /// - Throws: An error when the store cannot be read or written.
+    func registration(
+        _ credentials: DeviceCredentials, app: RegisteredApp, environment: PushEnvironment
+    ) async throws -> Registration? {
+        guard try await isAuthentic(credentials) else { return nil }
+        return try await register(app, on: credentials.device, environment: environment)
+    }
+
+    private func register(
+        _ app: RegisteredApp, on device: DeviceID, environment: PushEnvironment
+    ) async throws -> Registration {
+        let registration = try await mailboxes.changeRegistration(of: device) {
+            try await store.register(device: device, app: app.id, environment: environment, at: clock())
+        }
+        try tokens.registrationIs(
+            registration, of: subject(registration, device: device, app: app.id, environment: environment))
+        return registration
     }
 
     /// Ends the registration, updates the token directory, and drops the notifications queued for the app.

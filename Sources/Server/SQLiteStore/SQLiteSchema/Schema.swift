@@ -78,6 +78,9 @@ package enum Schema {
         migrator.registerMigration("23 people of the console") { database in
             try database.execute(sql: twentyThird)
         }
+        migrator.registerMigration("24 browsers' subscriptions") { database in
+            try database.execute(sql: twentyFourth)
+        }
         return migrator
     }
 }

@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import PushCore
 import PushServer
+import WebPushProtocol
 
 /// Browsers' registrations and installations of apps.
 extension SQLiteRegister: FCMRegister {
@@ -144,5 +145,70 @@ extension SQLiteRegister: FCMRegister {
                 sql: "DELETE FROM installation WHERE team = ? AND id = ?", arguments: [team.rawValue, id])
             return database.changesCount == 1
         }
+    }
+}
+
+/// Browsers' subscriptions.
+extension SQLiteRegister: WebChannelRegister {
+    /// Counts and stores in one transaction.
+    package func keepWebChannel(_ channel: WebChannel, limit: Int) async throws -> Bool {
+        try await pool.write { database in
+            let others = try Int.fetchOne(
+                database, sql: "SELECT COUNT(*) FROM web_channel WHERE device = ? AND channel <> ?",
+                arguments: [channel.device.column, Data(channel.id.bytes)])
+            guard others ?? 0 < limit else { return false }
+            try database.execute(
+                sql: """
+                    INSERT OR REPLACE INTO web_channel(
+                        device, channel, app, environment, generation, sender, registered_at)
+                    VALUES(?, ?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    channel.device.column, Data(channel.id.bytes), channel.app.column, channel.environment.column,
+                    Int64(channel.generation), channel.sender, channel.registeredAt.rawValue,
+                ])
+            return true
+        }
+    }
+
+    /// Deletes the subscription's row.
+    package func removeWebChannel(_ id: PushChannelID, of device: DeviceID) async throws -> Bool {
+        try await pool.write { database in
+            try database.execute(
+                sql: "DELETE FROM web_channel WHERE device = ? AND channel = ?",
+                arguments: [device.column, Data(id.bytes)])
+            return database.changesCount == 1
+        }
+    }
+
+    /// Reads the subscription's row.
+    package func webChannel(_ id: PushChannelID, of device: DeviceID) async throws -> WebChannel? {
+        try await pool.read { database in
+            try Row.fetchOne(
+                database.cachedStatement(sql: "SELECT * FROM web_channel WHERE device = ? AND channel = ?"),
+                arguments: [device.column, Data(id.bytes)]
+            ).flatMap(Self.webChannel)
+        }
+    }
+
+    /// Reads the rows of the device.
+    package func webChannels(of device: DeviceID) async throws -> [WebChannel] {
+        try await pool.read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM web_channel WHERE device = ? ORDER BY channel",
+                arguments: [device.column]
+            ).compactMap(Self.webChannel)
+        }
+    }
+
+    private static func webChannel(_ row: Row) -> WebChannel? {
+        guard let device = DeviceID(column: row["device"]),
+            let id = PushChannelID(bytes: Array(row["channel"] as Data))
+        else { return nil }
+        return WebChannel(
+            device: device, id: id, app: AppID(column: row["app"]),
+            environment: PushEnvironment(column: row["environment"]),
+            generation: UInt16(truncatingIfNeeded: row["generation"] as Int64), sender: row["sender"],
+            registeredAt: Timestamp(rawValue: row["registered_at"]))
     }
 }

@@ -9,6 +9,7 @@ import NIOCore
 import PushCore
 import PushServer
 import Testing
+import WebPushProtocol
 
 @testable import FCMFrontend
 
@@ -60,7 +61,9 @@ import Testing
             WebRegistration(category: "c", subtype: "wp:com.example.todo#1", sender: point), device: device,
             app: world.app.id, environment: .production, at: world.acceptor.now)
         let route = WebPushRoute(
-            services: WebPushServices(register: world.store, withdrawal: NoWithdrawal()), apps: world.services.apps,
+            services: WebPushServices(
+                register: world.store, sealer: SubscriptionSealer(keys: [[1]]), withdrawal: NoWithdrawal()),
+            apps: world.services.apps,
             tokens: world.services.tokens, quotas: SendQuotas(perMinute: 100), acceptor: world.acceptor,
             senderClock: world.services.senderClock, names: world.services.names, metrics: FCMMetrics())
         func status(_ audience: String) async throws -> Int {

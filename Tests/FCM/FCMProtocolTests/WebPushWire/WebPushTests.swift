@@ -2,6 +2,7 @@ import DeviceChannel
 import Foundation
 import PushCore
 import Testing
+import WebPushProtocol
 
 @testable import FCMProtocol
 

@@ -60,6 +60,10 @@ import Testing
             VALUES(X'04', 'P1', 1, 1, 1, '192.0.2.1', 'Browser');
         INSERT INTO person_link(hash, person, expires_at) VALUES(X'05', 'P1', 10)
         """,
+        24: """
+        INSERT INTO web_channel(device, channel, app, environment, generation, sender, registered_at)
+            VALUES(77, zeroblob(16), 1, 1, 3, '', 9)
+        """,
     ]
 
     private static func number(of migration: String) -> Int { Int(migration.prefix { $0.isNumber }) ?? 0 }

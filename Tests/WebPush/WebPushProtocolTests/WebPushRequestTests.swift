@@ -1,8 +1,8 @@
 import Crypto
-import FCMProtocol
 import Foundation
 import PushCore
 import Testing
+import WebPushProtocol
 
 /// Requests of senders to browsers' subscriptions (RFC 8030), and by what they prove who they are (RFC 8292).
 @Suite struct WebPushRequestTests {

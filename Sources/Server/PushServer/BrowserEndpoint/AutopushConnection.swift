@@ -1,0 +1,420 @@
+import DeviceChannel
+import Logging
+import NIOCore
+import NIOHTTP1
+import Networking
+import PushCore
+import WebPushProtocol
+
+/// Executes the directives of a browser's session and its delivery flow, on its event loop.
+final class AutopushConnection {
+    /// How the browser has connected.
+    struct Origin {
+        /// The host that it named, with a port or without; empty for none.
+        var host: String
+        /// The enrolment key of the address, `?key=KEY`.
+        @Secret var key: String?
+        /// Whether the connection is over TLS.
+        var isSecured: Bool
+
+        init(_ head: HTTPRequestHead, isSecured: Bool) {
+            let named = head.headers.first(name: "host") ?? ""
+            let isHost = named.utf8.count <= 255 && named.utf8.allSatisfy(Self.isOfHost)
+            host = isHost ? named : ""
+            self.isSecured = isSecured
+            _key = Secret(wrappedValue: Self.key(in: head.uri))
+        }
+
+        private static func isOfHost(_ byte: UInt8) -> Bool {
+            switch byte {
+            case 48...57, 65...90, 97...122, UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: ":"), UInt8(ascii: "["),
+                UInt8(ascii: "]"):
+                true
+            default: false
+            }
+        }
+
+        private static func key(in uri: String) -> String? {
+            guard let query = uri.split(separator: "?", maxSplits: 1).dropFirst().first else { return nil }
+            let pair = query.split(separator: "&").first { $0.hasPrefix("key=") }
+            return pair.flatMap { String($0.dropFirst(4)).removingPercentEncoding }
+        }
+    }
+
+    private let services: BrowserServices
+    private let context: DeviceConnectionContext
+    private let origin: Origin
+    private let port: AutopushPort
+    private var session: AutopushSession
+    private var flow: DeliveryFlow
+    private var sessionID: DeviceSessionID?
+    private var credentials: DeviceCredentials?
+    /// The subscriptions of the browser.
+    private var channels: Set<PushChannelID> = []
+    private var channel: AutopushChannelHandler?
+    private var isFinished = false
+
+    init(_ services: BrowserServices, _ context: DeviceConnectionContext, origin: Origin, port: AutopushPort) {
+        self.services = services
+        self.context = context
+        self.origin = origin
+        self.port = port
+        session = AutopushSession(configuration: services.session, at: SessionTime.now().uptime)
+        flow = DeliveryFlow(capacity: services.session.windowLimit)
+    }
+
+    // MARK: Calls from the gateway, through the port
+
+    func deliver(_ notifications: [OutgoingNotification]) {
+        guard sessionID != nil else { return }
+        perform(flow.deliver(notifications))
+        channel?.settle()
+    }
+
+    func waitingChanged() {
+        perform(flow.waitingChanged())
+        channel?.settle()
+    }
+
+    func end(_ reason: AutopushSession.Reason) {
+        perform(session.end(reason))
+        channel?.settle()
+    }
+
+    // MARK: Calls from the channel
+
+    var wantsRead: Bool { session.wantsRead }
+    var deadline: Int64? { session.deadline }
+
+    func opened(_ channel: AutopushChannelHandler) { self.channel = channel }
+
+    func received(_ text: [UInt8]) { perform(session.received(text, at: SessionTime.now().uptime)) }
+
+    func receivedFrame() { session.receivedFrame(at: SessionTime.now().uptime) }
+
+    func writabilityChanged(_ isWritable: Bool) {
+        guard sessionID != nil else { return }
+        perform(flow.writabilityChanged(isWritable))
+    }
+
+    func tick() { perform(session.tick(at: SessionTime.now().uptime)) }
+
+    func closed() {
+        channel = nil
+        if !session.isClosed { context.metrics.close(.peer) }
+        finish()
+        _ = session.end(.closedByClient)
+        context.registry.remove(port)
+    }
+}
+
+// MARK: - Directives
+
+extension AutopushConnection {
+    private func perform(_ directives: [AutopushSession.Directive]) {
+        for directive in directives { perform(directive) }
+    }
+
+    private func perform(_ directives: [DeliveryFlow.Directive]) {
+        for directive in directives { perform(directive) }
+    }
+
+    private func perform(_ directive: AutopushSession.Directive) {
+        switch directive {
+        case .send(let reply): channel?.send(reply.text)
+        case .ping: channel?.ping()
+        case .open(let id): open(id)
+        case .register(let id, let key): register(id, key: key)
+        case .unregister(let id): unregister(id)
+        case .began: perform(flow.start())
+        case .acknowledged(let ids):
+            guard let sessionID else { return }
+            context.metrics.acknowledged.increment(by: ids.count)
+            context.gateway.acknowledged(sessionID, ids) { [port] isDurable in
+                if !isDurable { port.onLoop { $0.end(.unavailable) } }
+            }
+            perform(flow.capacityChanged(session.capacity))
+        case .attemptsAcknowledged(let ids):
+            context.metrics.acknowledged.increment(by: ids.count)
+            context.gateway.attempts(ids, became: .acknowledged)
+            perform(flow.capacityChanged(session.capacity))
+        case .report(let receipts): report(receipts)
+        case .close(let reason):
+            context.metrics.close(MCSServerCloseReason(reason))
+            if case .violation(let text) = reason {
+                context.logger.debug("a browser's connection is closed", metadata: [LogKey.error: "\(text)"])
+            }
+            let (code, text) = reason.closing
+            channel?.close(code: code, text: text)
+            finish()
+        }
+    }
+
+    private func perform(_ directive: DeliveryFlow.Directive) {
+        guard let sessionID else { return }
+        switch directive {
+        case .page(let after, let limit):
+            context.gateway.page(sessionID, after: after, limit: limit) { [port] page in
+                port.onLoop { $0.pageRead(page) }
+            }
+        case .write(let notifications): write(notifications, sessionID)
+        case .notSent(let ids):
+            context.metrics.notSent.increment(by: ids.count)
+            context.gateway.attempts(ids, became: .notSent)
+        case .fail: perform(session.end(.unavailable))
+        }
+    }
+
+    private func pageRead(_ page: Result<[OutgoingNotification], any Error>) {
+        switch page {
+        case .success(let notifications): perform(flow.pageRead(notifications))
+        case .failure: perform(flow.pageFailed())
+        }
+        channel?.settle()
+    }
+
+    /// Sends messages of the browser's subscriptions. Notices, which the protocol has no message for, end here, and so do
+    /// messages of subscriptions that have ended.
+    private func write(_ notifications: [OutgoingNotification], _ id: DeviceSessionID) {
+        var messages: [(OutgoingNotification, ChannelMessage)] = []
+        var notices: [NotificationID] = []
+        for notification in notifications {
+            if notification.notice != nil {
+                notices.append(notification.id)
+            } else if let message = ChannelMessage(bytes: notification.payload), channels.contains(message.channel) {
+                messages.append((notification, message))
+            } else if notification.expiresAt == nil {
+                context.gateway.attempts([notification.id], became: .notSent)
+            } else {
+                services.withdrawal.withdraw(notification.id, of: id.device) { _ in }
+            }
+        }
+        if !notices.isEmpty { context.gateway.acknowledged(id, notices) { _ in } }
+        perform(session.send(messages, now: SessionTime.now().wall))
+        context.metrics.sent.increment(by: messages.count)
+        let stored = messages.filter { $0.0.expiresAt != nil }.map(\.0.id)
+        let attempts = messages.filter { $0.0.expiresAt == nil }.map(\.0.id)
+        if !stored.isEmpty { context.gateway.sent(id, stored) }
+        if !attempts.isEmpty { context.gateway.attempts(attempts, became: .sent) }
+        if messages.count < notifications.count { perform(flow.capacityChanged(session.capacity)) }
+    }
+
+    private func report(_ receipts: [AutopushSession.Receipt]) {
+        guard let sessionID else { return }
+        let now = SessionTime.now().wall
+        context.metrics.receipts.increment(by: receipts.count)
+        context.gateway.record(receipts.map { Receipt(id: $0.id, entry: $0.outcome.entry(at: now)) }, of: sessionID) {
+            _ in
+        }
+    }
+
+    /// Returns the held messages and releases the gateway; once.
+    private func finish() {
+        guard !isFinished else { return }
+        isFinished = true
+        let last = flow.closed()
+        port.detach(hasSession: sessionID != nil)
+        guard let sessionID else { return }
+        for case .notSent(let ids) in last { context.gateway.attempts(ids, became: .notSent) }
+        let attempts = session.unacknowledgedAttempts
+        if !attempts.isEmpty { context.gateway.attempts(attempts, became: .unacknowledged) }
+        self.sessionID = nil
+        context.sessions?.closed(sessionID)
+        context.gateway.close(sessionID)
+    }
+}
+
+// MARK: - Requests that need the register
+
+extension AutopushConnection {
+    private static let failure = RepeatedMessage("a browser's request could not be answered", level: .warning)
+
+    /// Opens the session of a known browser, or draws the id of a new one, which is stored with its first subscription: a browser
+    /// without subscriptions has a new id at each connection.
+    private func open(_ id: PushClientID?) {
+        channel?.channel?.pipeline.fireUserInboundEventTriggered(HandshakeCountHandler.LoggedIn())
+        if context.logins.admit(at: SessionTime.now().uptime) != nil {
+            context.metrics.login(.busy(retryAfter: 0))
+            return answered(.unavailable)
+        }
+        guard let id else { return draw() }
+        let known = DeviceCredentials(device: id.device, secret: id.secret)
+        logIn(known) { connection, verdict in
+            connection.context.metrics.login(MCSLoginAnswer(verdict))
+            switch verdict {
+            case .welcome: connection.loadChannels(of: known)
+            // Unknown, or revoked: the browser drops its subscriptions when it gets another id.
+            case .refused: connection.draw()
+            case .blocked: connection.answered(.refused("the device is blocked"))
+            case .unavailable: connection.answered(.unavailable)
+            }
+        }
+    }
+
+    private func logIn(
+        _ credentials: DeviceCredentials,
+        then body: @escaping @Sendable (AutopushConnection, DeviceLoginVerdict) -> Void
+    ) {
+        let login = DeviceLogin(device: credentials.device, secret: credentials.secret, received: [])
+        context.gateway.open(login, connection: port) { [port] verdict in
+            port.loginAnswered(verdict) { connection in
+                if case .welcome(let session, let hasWaiting) = verdict {
+                    connection.began(session, hasWaiting: hasWaiting, credentials)
+                }
+                body(connection, verdict)
+            }
+        }
+    }
+
+    private func began(_ session: DeviceSessionID, hasWaiting: Bool, _ credentials: DeviceCredentials) {
+        sessionID = session
+        self.credentials = credentials
+        if !hasWaiting { flow.nothingWaits() }
+        context.sessions?.opened(session, port)
+        if let channel = channel?.channel { context.limiter.proven(channel) }
+    }
+
+    private func loadChannels(of credentials: DeviceCredentials) {
+        ask { [enrolment = services.enrolment] in
+            try await enrolment.channels(of: credentials.device)
+        } then: { connection, channels in
+            connection.channels = channels ?? []
+            connection.answered(
+                channels == nil
+                    ? .unavailable : .opened(PushClientID(device: credentials.device, secret: credentials.secret)))
+        }
+    }
+
+    private func draw() {
+        ask { [enrolment = services.enrolment, key = origin.key] in
+            try await enrolment.refusal(of: key, isCounted: false).map { .refused($0) }
+                ?? Drawing.drawn(enrolment.draw())
+        } then: { connection, drawing in
+            switch drawing {
+            case nil: connection.answered(.unavailable)
+            case .refused(let reason)?: connection.answered(.refused(reason))
+            case .drawn(let credentials)?:
+                connection.credentials = credentials
+                if let channel = connection.channel?.channel { connection.context.limiter.proven(channel) }
+                connection.answered(.drawn(PushClientID(device: credentials.device, secret: credentials.secret)))
+            }
+        }
+    }
+
+    private enum Drawing: Sendable {
+        case drawn(DeviceCredentials)
+        case refused(String)
+    }
+
+    private func answered(_ opening: AutopushSession.Opening) {
+        perform(session.openingAnswered(opening, at: SessionTime.now().uptime))
+        channel?.settle()
+    }
+
+    private func register(_ id: PushChannelID, key: String?) {
+        guard let credentials else { return }
+        guard sessionID == nil else { return makeChannel(id, key: key, credentials) }
+        ask { [enrolment = services.enrolment, enrolmentKey = origin.key] in
+            if let reason = try await enrolment.refusal(of: enrolmentKey, isCounted: true) { return reason }
+            return try await enrolment.enrol(credentials) ? "" : "the id is another device's; connect again without it"
+        } then: { connection, refusal in
+            guard let refusal else { return connection.registered(.unavailable) }
+            guard refusal.isEmpty else { return connection.registered(.refused(id, status: 401, reason: refusal)) }
+            connection.logIn(credentials) { connection, verdict in
+                guard case .welcome = verdict else { return connection.registered(.unavailable) }
+                connection.makeChannel(id, key: key, credentials)
+            }
+        }
+    }
+
+    private func makeChannel(_ id: PushChannelID, key: String?, _ credentials: DeviceCredentials) {
+        guard let root = services.origin(origin.host, origin.isSecured) else { return registered(.unavailable) }
+        ask { [enrolment = services.enrolment] in
+            try await enrolment.register(id, key: key, of: credentials)
+        } then: { connection, outcome in
+            switch outcome {
+            case nil: connection.registered(.unavailable)
+            case .refused(let status, let reason)?:
+                connection.registered(.refused(id, status: status, reason: reason))
+            case .registered(let component)?:
+                connection.channels.insert(id)
+                connection.registered(.registered(id, address: "\(root)/wpush/v2/\(component)"))
+            }
+        }
+    }
+
+    private func registered(_ registration: AutopushSession.Registration) {
+        perform(session.registrationAnswered(registration, at: SessionTime.now().uptime))
+        channel?.settle()
+    }
+
+    private func unregister(_ id: PushChannelID) {
+        guard let device = sessionID?.device else { return }
+        channels.remove(id)
+        ask { [enrolment = services.enrolment] in
+            try await enrolment.unregister(id, of: device)
+        } then: { connection, done in
+            let answer = connection.session.unregistrationAnswered(done == nil ? nil : id, at: SessionTime.now().uptime)
+            connection.perform(answer)
+            connection.channel?.settle()
+        }
+    }
+
+    /// Asks the register, and continues on the event loop; with `nil` where it could not answer.
+    private func ask<Value: Sendable>(
+        _ question: @escaping @Sendable () async throws -> Value,
+        then body: @escaping @Sendable (AutopushConnection, Value?) -> Void
+    ) {
+        let logger = context.logger
+        let work: @Sendable () async -> Void = { [port] in await Self.answer(question, to: port, logger, then: body) }
+        Task { await work() }
+    }
+
+    private static func answer<Value: Sendable>(
+        _ question: @escaping @Sendable () async throws -> Value, to port: AutopushPort, _ logger: Logger,
+        then body: @escaping @Sendable (AutopushConnection, Value?) -> Void
+    ) async {
+        var answer: Value?
+        do { answer = try await question() } catch { failure.log(error, to: logger) }
+        port.onLoop { [answer] in body($0, answer) }
+    }
+}
+
+extension AutopushSession.Outcome {
+    /// The line of a message's timeline.
+    fileprivate func entry(at now: Timestamp) -> TimelineEntry {
+        switch self {
+        case .delivered:
+            TimelineEntry(
+                at: now, state: .presented, source: .agent,
+                note: "the browser gave it to the page's service worker, which shows it")
+        case .notDecrypted:
+            TimelineEntry(
+                at: now, state: .undecryptable("browser"), source: .agent,
+                note: "the browser could not decrypt it with the subscription's keys")
+        case .notDelivered:
+            TimelineEntry(
+                at: now, state: .failed("NotDelivered"), source: .agent,
+                note: "the browser has no page for the subscription")
+        case .workerFailed(let code):
+            TimelineEntry(
+                at: now, state: .failed("ServiceWorker"), source: .agent,
+                note: "the page's service worker failed, code \(code)")
+        }
+    }
+}
+
+extension MCSServerCloseReason {
+    fileprivate init(_ reason: AutopushSession.Reason) {
+        self =
+            switch reason {
+            case .violation: .protocolViolation
+            case .timeout: .silent
+            case .superseded: .superseded
+            case .revoked: .revoked
+            case .stopping: .stopping
+            case .unavailable: .storeFailed
+            case .closedByClient: .peer
+            }
+    }
+}
