@@ -12,7 +12,8 @@ protocol FuzzTest: SendableMetatype {
 enum Fuzz {
     private static let tests: [any FuzzTest.Type] = always + inDebugBuilds
     private static let always: [any FuzzTest.Type] = [
-        AgentWireFuzz.self, CertificateFuzz.self, CheckinFuzz.self, ConditionFuzz.self, ContentFuzz.self,
+        AgentWireFuzz.self, AutopushFuzz.self, CertificateFuzz.self, CheckinFuzz.self, ConditionFuzz.self,
+        ContentFuzz.self,
         EncryptionFuzz.self, FCMFuzz.self, FlutterFuzz.self, FormFuzz.self, GzipFuzz.self, HeaderFuzz.self,
         HubFuzz.self,
         LegacyFrameFuzz.self, MCSFuzz.self, ManifestFuzz.self, MediaFetchFuzz.self, MediaFuzz.self,

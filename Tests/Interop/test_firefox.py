@@ -117,3 +117,58 @@ def test_a_page_subscribes_and_its_worker_shows_what_its_server_sends(path, page
         webpush(subscription, "x", vapid_private_key=other, vapid_claims=dict(CLAIMS), ttl=60)
     assert refusal.value.response.status_code == 403
     control.close()
+
+
+def drain(page):
+    """What the worker reported so far, and nothing waits to be reported."""
+    came = []
+    while not page.steps.empty():
+        step = page.steps.get()
+        if step["step"] == "push":
+            came.append(step["text"])
+    return came
+
+
+@pytest.mark.timeout(300)
+def test_a_subscription_outlives_sudden_ends_of_browser_and_server(request, page, tmp_path):
+    """Nothing is lost, and nothing comes twice."""
+    running = AldabaUp.ephemeral(name=request.node.name)
+    path = running.ready
+    browser = Firefox(tmp_path, f"ws://{path['mcs'].split('//')[-1]}/", f"http://localhost:{page.port}/")
+    try:
+        browser.start()
+        subscription = page.next("subscribed")["subscription"]
+        push(page, subscription, "first")
+        assert page.next("push")["text"] == "first"
+        control = ControlClient(path["http"])
+        # The acknowledgement shows that the browser has written down what came.
+        browser.end(signal.SIGKILL)
+        waiting = push(page, subscription, "while the browser was away")
+        browser.start()
+        assert page.next("push")["text"] == "while the browser was away"
+        # After a sudden end Firefox opens the page in a container of its own first, which has a subscription for a moment.
+        while page.next("subscribed")["subscription"] != subscription:
+            pass
+        control.wait_for_last_state(waiting, "presented")
+        pid = running.pids()["serve"]
+        kill(pid)
+        running.wait_for_new_pid("serve", pid)
+        wait_until(lambda: is_up(control), "the server is back")
+        push(page, subscription, "after the server was away")
+        assert page.next("push")["text"] == "after the server was away"
+        push(page, subscription, "the last")
+        assert page.next("push")["text"] == "the last"
+        assert drain(page) == []
+        control.close()
+    finally:
+        browser.end()
+        running.stop()
+        running.drop_logs()
+
+
+def is_up(control):
+    try:
+        return control.request("GET", "/health")[0] == 200
+    except OSError:
+        control.close()
+        return False

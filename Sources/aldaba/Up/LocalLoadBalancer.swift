@@ -57,7 +57,7 @@ final class LocalLoadBalancer: Sendable {
 
     private func connect(_ channel: any Channel, _ targets: ArraySlice<Int>) {
         guard let port = targets.first else { return channel.close(promise: nil) }
-        ClientBootstrap(group: channel.eventLoop).connectTimeout(.seconds(1)).channelOption(.autoRead, value: false)
+        ClientBootstrap(group: channel.eventLoop).connectTimeout(.seconds(10)).channelOption(.autoRead, value: false)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(host: host, port: port).assumeIsolated().whenComplete { result in
                 switch result {
@@ -71,8 +71,8 @@ final class LocalLoadBalancer: Sendable {
                         server.close(promise: nil)
                         return channel.close(promise: nil)
                     }
-                    channel.read()
-                    server.read()
+                    pair.0.begin()
+                    pair.1.begin()
                 }
             }
     }
@@ -87,11 +87,24 @@ private final class ProxyHandler: ChannelDuplexHandler {
     private weak var other: ProxyHandler?
     private var context: ChannelHandlerContext?
     private var wantsRead = false
+    private var hasBegun = false
 
     static func pair() -> (ProxyHandler, ProxyHandler) {
         let (first, second) = (ProxyHandler(), ProxyHandler())
         (first.other, second.other) = (second, first)
         return (first, second)
+    }
+
+    /// Reads from now on. A connection that was just accepted may not be registered with its event loop yet; a read before that is
+    /// lost, and so is every later one.
+    func begin() {
+        hasBegun = true
+        if context?.channel.isActive == true { context?.read() }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        if hasBegun { context.read() }
+        context.fireChannelActive()
     }
 
     func handlerAdded(context: ChannelHandlerContext) { self.context = context }
