@@ -17,6 +17,7 @@ from pywebpush import WebPushException, webpush
 from fcm_library import firebase_app
 from mcs_client import Device
 from test_enrolment import Library
+from waiting import wait_until
 
 
 def text(data):
@@ -114,6 +115,36 @@ def test_what_has_expired_does_not_come(path):
     time.sleep(1.1)  # What is tested is that this time passes.
     with browser.connected() as device:
         assert browser.waiting(device) == [b"long"]
+
+
+def test_a_receipt_says_whether_a_message_has_arrived(path):
+    browser = Browser(path)
+
+    def proof():
+        return browser.vapid.sign({"sub": "mailto:a@example.org", "aud": path["http"], "exp": int(time.time()) + 60})
+
+    def receipt(address):
+        return requests.get(address, headers=proof(), timeout=10)
+
+    with browser.connected() as device:
+        told = browser.push("arrives", ttl=600, headers={"Prefer": "respond-async"})
+        assert told.status_code == 202 and told.links["urn:ietf:params:push:receipt"]["url"] == told.headers["location"]
+        address = path["http"] + told.links["urn:ietf:params:push:receipt"]["url"]
+        assert requests.get(address, timeout=10).status_code == 401, "the key must be proven here too"
+        assert receipt(address).status_code == 202
+        device.acknowledge_stream(device.notification().stream_id)
+        wait_until(lambda: receipt(address).status_code == 204, "the receipt says that it has arrived")
+    gone = path["http"] + browser.push("taken back", ttl=600, headers={"Prefer": "wait=5, respond-async"}).headers["location"]
+    assert receipt(gone).status_code == 202
+    assert requests.delete(gone, headers=proof(), timeout=10).status_code == 204
+    refused = receipt(gone)
+    assert refused.status_code == 410 and "withdrawn" in refused.text
+    assert receipt(address.rsplit("/", 1)[0] + "/1").status_code == 404
+    other = Browser(path)
+    assert other.push("without a receipt", ttl=600).status_code == 201
+    theirs = f"{path['http']}/wp/{other.token}/messages/{address.rsplit('/', 1)[1]}"
+    signed = other.vapid.sign({"sub": "mailto:a@example.org", "aud": path["http"], "exp": int(time.time()) + 60})
+    assert requests.get(theirs, headers=signed, timeout=10).status_code == 404, "it is another device's"
 
 
 def test_a_message_can_be_taken_back_by_its_own_address(path):

@@ -387,8 +387,8 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
         case .mediaURL:
             Row(
                 type: .secureURL, programs: [.serve],
-                sentence: "The address by which devices reach control-port, for the files of notifications; without it "
-                    + "host and control-port.")
+                sentence: "The address by which devices reach control-port, for the files of notifications and the "
+                    + "subscriptions of browsers; without it host and control-port.")
         case .mediaQuota:
             Row(
                 type: .number(1...1_048_576), defaultText: "1024", programs: [.serve],

@@ -180,6 +180,7 @@ enum RouteCosts {
         row("POST /wp/{token}", .clients, cost: "one notification", budget: "the project's messages a minute"),
         row("POST /fcm/send/{token}", .clients, cost: "one notification", budget: "the project's messages a minute"),
         row("POST /wpush/v2/{token}", .clients, cost: "one notification", budget: "the project's messages a minute"),
+        row("GET /wp/{token}/messages/{id}", .clients, cost: look, budget: own),
         row("DELETE /wp/{token}/messages/{id}", .clients, cost: "one command of the mailbox", budget: own),
         row(
             "POST /v1/projects/{project}/installations", .clients, cost: look,

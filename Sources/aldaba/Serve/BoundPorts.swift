@@ -69,6 +69,13 @@ extension Readiness<Int> {
     var known: @Sendable (Int) -> Void { { self.settle(.success($0)) } }
 }
 
+extension ConfigurationValues {
+    /// The setting `media-url`, without a slash at its end.
+    var controlAddress: String? {
+        text(.mediaURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+    }
+}
+
 extension ServerConfiguration {
     /// The world that this server's provider API serves.
     var environment: PushEnvironment {
@@ -96,7 +103,7 @@ extension ServerConfiguration {
                 quota: Int64(values.number(.mediaQuota)) << 20,
                 teamQuota: values.text(.mediaTeamQuota).flatMap { Int64($0) }.map { $0 << 20 },
                 lifetime: Int64(values.number(.mediaExpiry)) * 3_600_000), shared: shared, clock: clock)
-        let chosen = values.text(.mediaURL).map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        let chosen = values.controlAddress
         return MediaServices(store: store) { [clientHost] in
             chosen ?? ports.control.current.map { "https://\(ServerAddresses.authority(clientHost, $0))" }
         }

@@ -64,10 +64,10 @@ extension ServerParts {
 
     /// The services for browsers' connections.
     ///
-    /// A browser is given addresses at the host that it has connected to: with TLS at the port of the control API; without, on a
+    /// A browser is given addresses at `media-url`, and without that setting at the host that it has connected to: with TLS at the port of the control API; without, on a
     /// development server at its port for http, and else at the proxy that has ended TLS.
     func browserServices(_ values: ConfigurationValues, _ ports: BoundPorts) throws -> BrowserServices {
-        let isDevelopment = values.flag(.development)
+        let (isDevelopment, chosen) = (values.flag(.development), values.controlAddress)
         return BrowserServices(
             enrolment: BrowserEnrolment(
                 enrolment: enrolment,
@@ -76,6 +76,7 @@ extension ServerParts {
                 store: store.register, apps: apps, sealer: subscriptions, environment: environment, clock: clock),
             withdrawal: mailboxes
         ) { host, isSecured in
+            if let chosen { return chosen }
             guard !host.isEmpty else { return nil }
             if !isSecured, !isDevelopment { return "https://\(host)" }
             guard let port = (isSecured ? ports.control : ports.http).current else { return nil }
@@ -103,7 +104,9 @@ extension ServerParts {
         services.onDemand = onDemandTokens
         if let controls { services.senderClock = { controls.clock.machineTime } }
         services.messagesPerDevice = values.number(.fcmDeviceQuota)
-        services.web = WebPushServices(register: store.register, sealer: subscriptions, withdrawal: mailboxes)
+        services.web = WebPushServices(
+            register: store.register, sealer: subscriptions, withdrawal: mailboxes,
+            timelines: Timelines(store: store, mailboxes: mailboxes))
         let access = TopicAccess(
             accounts: services.access, providers: ProviderAccess(authentication: credentials))
         return [

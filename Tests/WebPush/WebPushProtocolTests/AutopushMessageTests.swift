@@ -139,8 +139,6 @@ import WebPushProtocol
         for index in addresses[0].indices {
             var changed = addresses[0]
             changed.replaceSubrange(index...index, with: changed[index] == "A" ? "B" : "A")
-            // The last character has bits that no byte has.
-            guard index < changed.index(before: changed.endIndex) else { continue }
             #expect(sealer.open(changed) == nil)
         }
         for other in ["", "A", String(repeating: "a", count: 64)] { #expect(sealer.open(other) == nil) }

@@ -143,20 +143,40 @@ import WebPushProtocol
         #expect(
             receive(ack, &session) == [
                 .acknowledged([first, other]), .attemptsAcknowledged([second]),
-                .report([
-                    .init(id: first, outcome: .delivered), .init(id: second, outcome: .notDecrypted),
-                    .init(id: other, outcome: .notDelivered),
-                ]),
+                .report([.init(id: first, outcome: .delivered), .init(id: second, outcome: .notDecrypted)]),
             ])
+        #expect(
+            receive(ack, &session) == [.acknowledged([first, second, other])],
+            "what is said again is not reported again")
         #expect(session.capacity == 3 && session.unacknowledgedAttempts.isEmpty)
     }
 
-    @Test func `a worker that failed is reported`() {
+    @Test(arguments: [true, false])
+    func `a worker that failed is reported once, before the acknowledgement or after it`(isAfter: Bool) {
         var session = live()
-        #expect(
-            receive(#"{"messageType":"nack","version":"4","code":301}"#, &session)
-                == [.report([.init(id: NotificationID(rawValue: 4), outcome: .workerFailed(301))])])
+        let nack = #"{"messageType":"nack","version":"4","code":301}"#
+        let ack = #"{"messageType":"ack","updates":[{"version":"4"}]}"#
+        #expect(receive(nack, &session).isEmpty, "it was not sent")
+        _ = session.send([notification(4)], now: Timestamp(seconds: 0))
+        if isAfter { _ = receive(ack, &session) }
+        let report = AutopushSession.Receipt(id: NotificationID(rawValue: 4), outcome: .workerFailed(301))
+        #expect(receive(nack, &session) == [.report([report])])
+        #expect(receive(nack, &session).isEmpty)
+        if !isAfter { _ = receive(ack, &session) }
+        #expect(receive(nack, &session).isEmpty)
         #expect(receive(#"{"messageType":"nack","version":"x","code":301}"#, &session).isEmpty)
+    }
+
+    @Test func `a message that another code ended is not acknowledged as delivered`() {
+        var session = live()
+        _ = session.send([notification(1), notification(2)], now: Timestamp(seconds: 0))
+        let ack = #"{"messageType":"ack","updates":[{"version":"1","code":102},{"version":"2","code":100}]}"#
+        let (first, second) = (NotificationID(rawValue: 1), NotificationID(rawValue: 2))
+        #expect(
+            receive(ack, &session) == [
+                .acknowledged([first, second]),
+                .report([.init(id: first, outcome: .notDelivered), .init(id: second, outcome: .delivered)]),
+            ])
     }
 
     @Test func `a client that says no hello, or answers no ping, is given up`() {

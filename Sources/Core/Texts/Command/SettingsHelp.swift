@@ -142,10 +142,10 @@ extension CommandSection {
         La clave que presenta un dispositivo nuevo para darse de alta; en una opción la puede leer cualquier usuario \
         de la máquina.
 
-        The address by which devices reach control-port, for the files of notifications; without it host and \
-        control-port.
-        La dirección con que los dispositivos llegan a control-port, para los archivos de las notificaciones; sin \
-        ella, host y control-port.
+        The address by which devices reach control-port, for the files of notifications and the subscriptions of \
+        browsers; without it host and control-port.
+        La dirección con que los dispositivos llegan a control-port, para los archivos de las notificaciones y las \
+        suscripciones de los navegadores; sin ella, host y control-port.
 
         How many MiB the files of notifications may take in all.
         Cuántos MiB pueden ocupar en total los archivos de las notificaciones.

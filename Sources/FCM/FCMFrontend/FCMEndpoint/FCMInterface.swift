@@ -57,6 +57,11 @@ package struct FCMInterface: ControlInterface {
                     request, token: try context.parameters.require("token"), logger: context.logger)
             }
         }
+        router.get("wp/:token/messages/:id") { request, context in
+            await route.receipt(
+                request, token: try context.parameters.require("token"), id: try context.parameters.require("id"),
+                logger: context.logger)
+        }
         router.delete("wp/:token/messages/:id") { request, context in
             await route.withdraw(
                 request, token: try context.parameters.require("token"), id: try context.parameters.require("id"),

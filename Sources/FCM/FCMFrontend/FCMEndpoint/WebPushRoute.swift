@@ -18,14 +18,17 @@ package struct WebPushServices: Sendable {
     package var sealer: SubscriptionSealer
     /// The service that withdraws messages.
     package var withdrawal: any NotificationWithdrawal
+    /// The timelines of messages, for receipts.
+    package var timelines: any TimelineService
 
     /// Creates an instance from its properties.
     package init(
         register: any RegisterStore & FCMRegister & WebChannelRegister, sealer: SubscriptionSealer,
-        withdrawal: any NotificationWithdrawal
+        withdrawal: any NotificationWithdrawal, timelines: any TimelineService
     ) {
         self.register = register
         self.sealer = sealer
+        self.timelines = timelines
         self.withdrawal = withdrawal
     }
 }
@@ -95,8 +98,48 @@ struct WebPushRoute: Sendable {
                 throw Self.later(.serviceUnavailable, after: 5)
             }
             metrics.accepted.increment()
-            let headers: HTTPFields = [.location: "/wp/\(token)/messages/\(id)", Self.ttl: String(asked.timeToLive)]
-            return Response(status: .created, headers: headers)
+            let location = "/wp/\(token)/messages/\(id)"
+            var headers: HTTPFields = [.location: location, Self.ttl: String(asked.timeToLive)]
+            guard Self.wantsReceipt(request) else { return Response(status: .created, headers: headers) }
+            headers[Self.link] = "<\(location)>; rel=\"urn:ietf:params:push:receipt\""
+            return Response(status: .accepted, headers: headers)
+        }
+    }
+
+    /// Whether the sender asks for a receipt: `Prefer: respond-async` (RFC 8030, section 5.1).
+    private static func wantsReceipt(_ request: Request) -> Bool {
+        let values = prefer.map { request.headers[values: $0] } ?? []
+        return values.contains { value in
+            value.split(separator: ",").contains {
+                $0.trimmingCharacters(in: .whitespaces).lowercased() == "respond-async"
+            }
+        }
+    }
+
+    /// The outcome of a message for a subscription's device; `nil` for another's and for one that is not known.
+    private func outcome(of id: NotificationID, for subscription: Subscription) async throws -> DeliveryOutcome? {
+        let found = try await services.timelines.timelines(of: id.description, team: subscription.app.team).first
+        guard let found, found.device == subscription.subject.device, let accepted = found.entries.first else {
+            return nil
+        }
+        return DeliveryOutcome(acceptedAt: accepted.at, lines: found.entries)
+    }
+
+    /// The route `GET /wp/{token}/messages/{id}`: the receipt of a message. The answer has the status that RFC 8030, section 6.3,
+    /// has for a pushed receipt: 204 when the client has acknowledged the message, 410 when it has not and will not get it; 202
+    /// until then.
+    func receipt(_ request: Request, token: String, id: String, logger: Logger) async -> Response {
+        await answer(logger) {
+            let subscription = try await subscription(of: token)
+            try await prove(request, for: subscription)
+            guard let id = NotificationID(text: id), let outcome = try await outcome(of: id, for: subscription) else {
+                throw ControlError.notFound
+            }
+            switch outcome.end {
+            case .delivered: return Response(status: .noContent)
+            case .pending: return Response(status: .accepted, headers: [.retryAfter: "1"])
+            default: throw Self.refusal(.gone, "the message was not delivered: \(outcome.end)")
+            }
         }
     }
 
@@ -106,7 +149,11 @@ struct WebPushRoute: Sendable {
         await answer(logger) {
             let subscription = try await subscription(of: token)
             try await prove(request, for: subscription)
-            guard let id = NotificationID(text: id) else { throw ControlError.notFound }
+            guard let id = NotificationID(text: id),
+                try await self.outcome(of: id, for: subscription)?.end != .delivered
+            else {
+                throw ControlError.notFound
+            }
             let outcome = await withCheckedContinuation { continuation in
                 services.withdrawal.withdraw(id, of: subscription.subject.device) { continuation.resume(returning: $0) }
             }
@@ -119,6 +166,8 @@ struct WebPushRoute: Sendable {
     }
 
     private static let ttl = HTTPField.Name("TTL") ?? .retryAfter
+    private static let link = HTTPField.Name("Link") ?? .location
+    private static let prefer = HTTPField.Name("Prefer")
 
     private static let failure = RepeatedMessage("a push message could not be answered")
 

@@ -89,7 +89,6 @@ final class AutopushChannelHandler: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !isClosing else { return }
         let frame = unwrapInboundIn(data)
-        guard frame.maskKey != nil else { return peer.end(.violation("a client masks its frames")) }
         switch frame.opcode {
         case .text: peer.received(Array(buffer: frame.unmaskedData))
         case .ping:
@@ -113,8 +112,15 @@ final class AutopushChannelHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        isClosing = true
-        context.close(promise: nil)
+        switch error {
+        case let fault as ClientFrameHandler.Fault: peer.end(.violation(fault.reason))
+        case is NIOWebSocketFrameAggregator.Error:
+            peer.end(
+                .violation("a message has at most \(AutopushRequest.largest) bytes, in pieces that follow each other"))
+        default:
+            isClosing = true
+            context.close(promise: nil)
+        }
     }
 
     func read(context: ChannelHandlerContext) {

@@ -67,6 +67,7 @@ struct BrowserEndpoint: Sendable {
         port.attach(connection)
         do {
             try channel.pipeline.syncOperations.addHandlers([
+                ClientFrameHandler(),
                 NIOWebSocketFrameAggregator(
                     minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 64,
                     maxAccumulatedFrameSize: AutopushRequest.largest),
@@ -87,21 +88,31 @@ private final class NotWebSocketHandler: ChannelInboundHandler, RemovableChannel
 
     static let name = "aldaba.not-web-socket"
     private static let text =
-        "This port is for devices: MCS, and Autopush's WebSocket for browsers. Ask for an upgrade to websocket.\n"
+        "This port is for devices: MCS, and Autopush's WebSocket for browsers. Ask for an upgrade to websocket, version 13.\n"
+
+    private var hasAnswered = false
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard case .end = unwrapInboundIn(data) else { return }
+        if case .end = unwrapInboundIn(data) { answer(context) }
+    }
+
+    /// Answers a handshake that is not one, and closes after anything else.
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        if error is NIOWebSocketUpgradeError { answer(context) } else { context.close(promise: nil) }
+    }
+
+    private func answer(_ context: ChannelHandlerContext) {
+        guard !hasAnswered else { return }
+        hasAnswered = true
         let body = context.channel.allocator.buffer(string: Self.text)
         let headers: HTTPHeaders = [
             "content-type": "text/plain; charset=utf-8", "content-length": "\(body.readableBytes)",
-            "upgrade": "websocket", "connection": "close",
+            "upgrade": "websocket", "sec-websocket-version": "13", "connection": "close",
         ]
-        context.write(
-            wrapOutboundOut(.head(.init(version: .http1_1, status: .upgradeRequired, headers: headers))), promise: nil)
+        let head = HTTPResponseHead(version: .http1_1, status: .upgradeRequired, headers: headers)
+        context.write(wrapOutboundOut(.head(head)), promise: nil)
         context.write(wrapOutboundOut(.body(.byteBuffer(body))), promise: nil)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
         context.writeAndFlush(wrapOutboundOut(.end(nil))).whenComplete { _ in bound.value.close(promise: nil) }
     }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
 }

@@ -78,6 +78,9 @@ package struct BrowserEnrolment: Sendable {
             }
             sender = known
         }
+        if let known = try await store.webChannel(id, of: credentials.device), known.sender != sender {
+            return .refused(status: 409, reason: "the subscription names another key; make one with another channelID")
+        }
         let app = try await app()
         let outcome = try await enrolment.registration(credentials, app: app, environment: environment)
         guard let registration = outcome else { return .refused(status: 401, reason: "the device is not enrolled") }

@@ -138,6 +138,10 @@ package struct AutopushSession: Sendable {
     private var waiting: [AutopushRequest] = []
     /// The messages that were sent and not acknowledged; `true` for those that were attempted once.
     private var unacknowledged: [NotificationID: Bool] = [:]
+    /// The last messages that were acknowledged, whose service workers may still fail; at most as many as the window has.
+    private var delivered: [NotificationID] = []
+    /// The messages that are not acknowledged, and whose service workers have failed.
+    private var failed: Set<NotificationID> = []
     private var lastMessage: Int64
     private var pingSentAt: Int64?
 
@@ -228,7 +232,7 @@ package struct AutopushSession: Sendable {
             return [.unregister(id)]
         case (.acknowledge(let updates), _): return acknowledge(updates)
         case (.reject(let version, let code), _):
-            guard let id = NotificationID(text: version) else { return [] }
+            guard let id = NotificationID(text: version), isFirstFailure(of: id) else { return [] }
             return [.report([Receipt(id: id, outcome: .workerFailed(code))])]
         case (.subscribeBroadcasts, _): return [.send(.broadcast)]
         case (.ping, _): return [.send(.ping)]
@@ -241,9 +245,13 @@ package struct AutopushSession: Sendable {
         var attempts: [NotificationID] = []
         var receipts: [Receipt] = []
         for update in updates {
-            // Of an earlier connection too: the client acknowledges what it read there.
             guard let id = NotificationID(text: update.version) else { continue }
-            if unacknowledged.removeValue(forKey: id) == true { attempts.append(id) } else { stored.append(id) }
+            guard let isAttempt = unacknowledged.removeValue(forKey: id) else {
+                // The client may have read it on an earlier connection. What it says of it again is not reported again.
+                stored.append(id)
+                continue
+            }
+            if isAttempt { attempts.append(id) } else { stored.append(id) }
             let outcome: Outcome =
                 switch update.code {
                 case 101: .notDecrypted
@@ -251,12 +259,22 @@ package struct AutopushSession: Sendable {
                 default: .delivered
                 }
             receipts.append(Receipt(id: id, outcome: outcome))
+            if failed.remove(id) == nil, outcome == .delivered { delivered.append(id) }
         }
+        delivered.removeFirst(max(0, delivered.count - configuration.windowLimit))
         var directives: [Directive] = []
         if !stored.isEmpty { directives.append(.acknowledged(stored)) }
         if !attempts.isEmpty { directives.append(.attemptsAcknowledged(attempts)) }
         if !receipts.isEmpty { directives.append(.report(receipts)) }
         return directives
+    }
+
+    /// Whether the client may say, and has not said before, that the service worker of a message has failed.
+    private mutating func isFirstFailure(of id: NotificationID) -> Bool {
+        if unacknowledged[id] != nil { return failed.insert(id).inserted }
+        guard let place = delivered.firstIndex(of: id) else { return false }
+        delivered.remove(at: place)
+        return true
     }
 
     // MARK: Answers

@@ -53,7 +53,7 @@ package struct SubscriptionSealer: Sendable {
     package func open(_ text: String) -> Subject? {
         // The length is checked first, since addresses of other forms are asked about too.
         guard text.utf8.count == (Self.length * 8 + 5) / 6, let bytes = Base64URL.decode(text.utf8),
-            bytes.count == Self.length,
+            bytes.count == Self.length, Base64URL.encode(bytes) == text,
             let nonce = try? AES.GCM._SIV.Nonce(data: Self.nonceBytes),
             let box = try? AES.GCM._SIV.SealedBox(nonce: nonce, ciphertext: bytes[..<24], tag: bytes[24...])
         else { return nil }

@@ -62,7 +62,8 @@ import WebPushProtocol
             app: world.app.id, environment: .production, at: world.acceptor.now)
         let route = WebPushRoute(
             services: WebPushServices(
-                register: world.store, sealer: SubscriptionSealer(keys: [[1]]), withdrawal: NoWithdrawal()),
+                register: world.store, sealer: SubscriptionSealer(keys: [[1]]), withdrawal: NoWithdrawal(),
+                timelines: NoTimelines()),
             apps: world.services.apps,
             tokens: world.services.tokens, quotas: SendQuotas(perMinute: 100), acceptor: world.acceptor,
             senderClock: world.services.senderClock, names: world.services.names, metrics: FCMMetrics())
@@ -89,6 +90,10 @@ import WebPushProtocol
         Request(
             head: .init(method: .post, scheme: "https", authority: host, path: path, headerFields: fields),
             body: .init(buffer: ByteBuffer(string: body)))
+    }
+
+    private struct NoTimelines: TimelineService {
+        func timelines(of reference: String, team: TeamID?) async throws -> [NotificationTimeline] { [] }
     }
 
     private struct NoWithdrawal: NotificationWithdrawal {
