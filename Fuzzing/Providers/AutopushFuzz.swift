@@ -1,8 +1,8 @@
 import PushCore
 import WebPushProtocol
 
-/// Messages of browsers, one a line, and their ids and addresses: nothing may trap, nothing is said after the end, and what is read is
-/// written back as it was.
+/// Messages of browsers, one a line, and their ids and addresses: nothing may trap, and nothing is said after the end. What is
+/// read is written back as it was.
 enum AutopushFuzz: FuzzTest {
     private static let sealer = SubscriptionSealer(keys: [[UInt8](repeating: 7, count: 32)])
     private static let client = PushClientID(text: "00000000000000070000000000000009")

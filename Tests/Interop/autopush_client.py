@@ -19,9 +19,11 @@ from websockets.frames import Frame, Opcode
 from websockets.sync.client import connect
 
 from h2_client import verified_context
+from waiting import wait_until
 
 SECONDS = 20
 CLAIMS = {"sub": "mailto:shop@example.org"}
+WINDOW = 100  # The server sends as many messages before some are acknowledged.
 
 
 def text(data):
@@ -270,3 +272,13 @@ class RawSocket:
             if frame[0] == Opcode.CLOSE:
                 return int.from_bytes(frame[1][:2])
         return None
+
+
+def wait_until_sent(control, number):
+    wait_until(lambda: "sent" in control.states(number), f"{number} is sent")
+
+
+def absent(path):
+    """The id and a subscription of a client that has gone."""
+    with Browser(path) as made:
+        return made.uaid, made.subscribe()

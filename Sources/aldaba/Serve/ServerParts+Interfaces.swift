@@ -64,8 +64,9 @@ extension ServerParts {
 
     /// The services for browsers' connections.
     ///
-    /// A browser is given addresses at `media-url`, and without that setting at the host that it has connected to: with TLS at the port of the control API; without, on a
-    /// development server at its port for http, and else at the proxy that has ended TLS.
+    /// The addresses of subscriptions begin with `media-url`. Without that setting they name the host that the browser has
+    /// connected to: with TLS at the port of the control API, and on a development server without TLS at its port for http.
+    /// Elsewhere a connection without TLS comes from a proxy, whose own address it is.
     func browserServices(_ values: ConfigurationValues, _ ports: BoundPorts) throws -> BrowserServices {
         let (isDevelopment, chosen) = (values.flag(.development), values.controlAddress)
         return BrowserServices(

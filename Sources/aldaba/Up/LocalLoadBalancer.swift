@@ -57,7 +57,7 @@ final class LocalLoadBalancer: Sendable {
 
     private func connect(_ channel: any Channel, _ targets: ArraySlice<Int>) {
         guard let port = targets.first else { return channel.close(promise: nil) }
-        ClientBootstrap(group: channel.eventLoop).connectTimeout(.seconds(10)).channelOption(.autoRead, value: false)
+        ClientBootstrap(group: channel.eventLoop).connectTimeout(.seconds(1)).channelOption(.autoRead, value: false)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .connect(host: host, port: port).assumeIsolated().whenComplete { result in
                 switch result {
@@ -95,8 +95,8 @@ private final class ProxyHandler: ChannelDuplexHandler {
         return (first, second)
     }
 
-    /// Reads from now on. A connection that was just accepted may not be registered with its event loop yet; a read before that is
-    /// lost, and so is every later one.
+    /// Reads from now on. A connection that was just accepted may not be registered with its event loop yet: a read before
+    /// that is lost, and so is every later one.
     func begin() {
         hasBegun = true
         if context?.channel.isActive == true { context?.read() }

@@ -144,4 +144,17 @@ import WebPushProtocol
         for other in ["", "A", String(repeating: "a", count: 64)] { #expect(sealer.open(other) == nil) }
         #expect(throws: (any Error).self) { _ = try SubscriptionSealer(keys: []).seal(subjects[0]) }
     }
+
+    @Test func `the address of a message opens for that message alone`() throws {
+        let sealer = SubscriptionSealer(keys: [[UInt8](repeating: 1, count: 32)])
+        let subject = SubscriptionSealer.Subject(
+            device: try #require(DeviceID(7)), channel: try #require(PushChannelID(text: Self.uuid)))
+        let (first, second) = (NotificationID(rawValue: 5), NotificationID(rawValue: 6))
+        let address = try sealer.seal(subject, message: first)
+        #expect(sealer.open(address, message: first) == subject)
+        #expect(sealer.open(address, message: second) == nil)
+        #expect(sealer.open(address) == nil, "it is no address of a subscription")
+        #expect(sealer.open(try sealer.seal(subject), message: first) == nil)
+        #expect(try sealer.seal(subject, message: second) != address)
+    }
 }

@@ -167,6 +167,44 @@ import WebPushProtocol
         #expect(receive(#"{"messageType":"nack","version":"x","code":301}"#, &session).isEmpty)
     }
 
+    @Test func `a message whose worker failed is not reported as shown`() {
+        var session = live()
+        _ = session.send([notification(4)], now: Timestamp(seconds: 0))
+        _ = receive(#"{"messageType":"nack","version":"4","code":301}"#, &session)
+        #expect(
+            receive(#"{"messageType":"ack","updates":[{"version":"4"}]}"#, &session)
+                == [.acknowledged([NotificationID(rawValue: 4)])])
+    }
+
+    @Test func `nothing more is read while many acknowledgements wait for the store`() {
+        var configuration = AutopushSession.Configuration()
+        configuration.recordLimit = 2
+        var session = AutopushSession(configuration: configuration, at: 0)
+        _ = receive(hello, &session)
+        _ = session.openingAnswered(.opened(client), at: 0)
+        for number: Int64 in 1...2 {
+            #expect(session.wantsRead)
+            _ = receive(#"{"messageType":"ack","updates":[{"version":"\#(number)"}]}"#, &session)
+        }
+        #expect(!session.wantsRead)
+        session.acknowledgementRecorded()
+        #expect(session.wantsRead)
+    }
+
+    @Test func `a client that acknowledges too much that was not sent is closed`() {
+        var configuration = AutopushSession.Configuration()
+        configuration.foreignLimit = 2
+        var session = AutopushSession(configuration: configuration, at: 0)
+        _ = receive(hello, &session)
+        _ = session.openingAnswered(.opened(client), at: 0)
+        let ack = #"{"messageType":"ack","updates":[{"version":"1"},{"version":"2"}]}"#
+        #expect(receive(ack, &session) == [.acknowledged([NotificationID(rawValue: 1), NotificationID(rawValue: 2)])])
+        guard case .close(.violation) = receive(ack, &session).first else {
+            Issue.record("the connection stays open")
+            return
+        }
+    }
+
     @Test func `a message that another code ended is not acknowledged as delivered`() {
         var session = live()
         _ = session.send([notification(1), notification(2)], now: Timestamp(seconds: 0))

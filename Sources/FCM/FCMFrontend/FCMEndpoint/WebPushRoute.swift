@@ -49,7 +49,7 @@ struct WebPushRoute: Sendable {
     /// Adds unknown subscriptions; `nil` where they are refused.
     var onDemand: OnDemandTokens?
 
-    private struct Subscription {
+    struct Subscription {
         var app: RegisteredApp
         var subject: TokenSubject
         /// The sender that the subscription names; empty for none.
@@ -61,6 +61,11 @@ struct WebPushRoute: Sendable {
         func content(_ request: WebPushRequest) -> PushContent {
             guard let channel else { return .fcm(request.envelope.bytes) }
             return .apns(ChannelMessage(channel: channel, envelope: request.envelope).bytes)
+        }
+
+        /// The component of a message's address before its id; `nil` where it is that of the subscription's own address.
+        func component(of message: NotificationID, _ sealer: SubscriptionSealer) throws -> String? {
+            try channel.map { try sealer.seal(.init(device: subject.device, channel: $0), message: message) }
         }
 
         /// The id by which a later message of the same topic replaces this one; each subscription has its own topics.
@@ -98,7 +103,7 @@ struct WebPushRoute: Sendable {
                 throw Self.later(.serviceUnavailable, after: 5)
             }
             metrics.accepted.increment()
-            let location = "/wp/\(token)/messages/\(id)"
+            let location = "/wp/\(try subscription.component(of: id, services.sealer) ?? token)/messages/\(id)"
             var headers: HTTPFields = [.location: location, Self.ttl: String(asked.timeToLive)]
             guard Self.wantsReceipt(request) else { return Response(status: .created, headers: headers) }
             headers[Self.link] = "<\(location)>; rel=\"urn:ietf:params:push:receipt\""
@@ -106,72 +111,13 @@ struct WebPushRoute: Sendable {
         }
     }
 
-    /// Whether the sender asks for a receipt: `Prefer: respond-async` (RFC 8030, section 5.1).
-    private static func wantsReceipt(_ request: Request) -> Bool {
-        let values = prefer.map { request.headers[values: $0] } ?? []
-        return values.contains { value in
-            value.split(separator: ",").contains {
-                $0.trimmingCharacters(in: .whitespaces).lowercased() == "respond-async"
-            }
-        }
-    }
-
-    /// The outcome of a message for a subscription's device; `nil` for another's and for one that is not known.
-    private func outcome(of id: NotificationID, for subscription: Subscription) async throws -> DeliveryOutcome? {
-        let found = try await services.timelines.timelines(of: id.description, team: subscription.app.team).first
-        guard let found, found.device == subscription.subject.device, let accepted = found.entries.first else {
-            return nil
-        }
-        return DeliveryOutcome(acceptedAt: accepted.at, lines: found.entries)
-    }
-
-    /// The route `GET /wp/{token}/messages/{id}`: the receipt of a message. The answer has the status that RFC 8030, section 6.3,
-    /// has for a pushed receipt: 204 when the client has acknowledged the message, 410 when it has not and will not get it; 202
-    /// until then.
-    func receipt(_ request: Request, token: String, id: String, logger: Logger) async -> Response {
-        await answer(logger) {
-            let subscription = try await subscription(of: token)
-            try await prove(request, for: subscription)
-            guard let id = NotificationID(text: id), let outcome = try await outcome(of: id, for: subscription) else {
-                throw ControlError.notFound
-            }
-            switch outcome.end {
-            case .delivered: return Response(status: .noContent)
-            case .pending: return Response(status: .accepted, headers: [.retryAfter: "1"])
-            default: throw Self.refusal(.gone, "the message was not delivered: \(outcome.end)")
-            }
-        }
-    }
-
-    /// The route `DELETE /wp/{token}/messages/{id}`: withdraws a message that was not delivered yet (RFC 8030, section
-    /// 6.4).
-    func withdraw(_ request: Request, token: String, id: String, logger: Logger) async -> Response {
-        await answer(logger) {
-            let subscription = try await subscription(of: token)
-            try await prove(request, for: subscription)
-            guard let id = NotificationID(text: id),
-                try await self.outcome(of: id, for: subscription)?.end != .delivered
-            else {
-                throw ControlError.notFound
-            }
-            let outcome = await withCheckedContinuation { continuation in
-                services.withdrawal.withdraw(id, of: subscription.subject.device) { continuation.resume(returning: $0) }
-            }
-            switch outcome {
-            case .withdrawn, .mayHaveArrived: return Response(status: .noContent)
-            case .ended, .unknown: throw ControlError.notFound
-            case .failed: throw ControlError.unavailable
-            }
-        }
-    }
-
     private static let ttl = HTTPField.Name("TTL") ?? .retryAfter
-    private static let link = HTTPField.Name("Link") ?? .location
-    private static let prefer = HTTPField.Name("Prefer")
+    static let link = HTTPField.Name("Link") ?? .location
+    static let prefer = HTTPField.Name("Prefer")
 
     private static let failure = RepeatedMessage("a push message could not be answered")
 
-    private func answer(_ logger: Logger, _ body: () async throws -> Response) async -> Response {
+    func answer(_ logger: Logger, _ body: () async throws -> Response) async -> Response {
         do { return try await body() } catch let error as ControlError {
             return error.response
         } catch let error as Later {
@@ -191,11 +137,11 @@ struct WebPushRoute: Sendable {
         var seconds: Int
     }
 
-    private static func later(_ status: HTTPResponse.Status, after seconds: Int) -> Later {
+    static func later(_ status: HTTPResponse.Status, after seconds: Int) -> Later {
         Later(status: status, seconds: seconds)
     }
 
-    private static func refusal(_ status: HTTPResponse.Status, _ message: String) -> ControlError {
+    static func refusal(_ status: HTTPResponse.Status, _ message: String) -> ControlError {
         ControlError(status: status, code: "refused", message: message)
     }
 
@@ -217,7 +163,7 @@ struct WebPushRoute: Sendable {
     }
 
     /// The browser's subscription of a URL.
-    private func subscription(of text: String) async throws -> Subscription {
+    func subscription(of text: String) async throws -> Subscription {
         if let subject = services.sealer.open(text) { return try await subscription(of: subject) }
         if let found = try await subscriptionOnDemand(of: text) { return found }
         let missing = Self.refusal(.notFound, "there is no subscription of this address; delete it")
@@ -239,7 +185,7 @@ struct WebPushRoute: Sendable {
     }
 
     /// The subscription that a browser made over a WebSocket.
-    private func subscription(of subject: SubscriptionSealer.Subject) async throws -> Subscription {
+    func subscription(of subject: SubscriptionSealer.Subject) async throws -> Subscription {
         // The address was sealed here: what is not there any more has ended.
         guard let channel = try await services.register.webChannel(subject.channel, of: subject.device),
             let app = try await apps.find(channel.app), app.isPushEnabled
@@ -252,7 +198,7 @@ struct WebPushRoute: Sendable {
     }
 
     /// - Throws: 401 without a credential where one is needed, 403 for one that does not count.
-    private func prove(_ request: Request, for subscription: Subscription) async throws {
+    func prove(_ request: Request, for subscription: Subscription) async throws {
         let wanted = VAPIDToken.key(ofSender: subscription.sender)
         guard let authorization = request.headers[.authorization] else {
             guard wanted != nil else { return }

@@ -17,6 +17,10 @@ final class AutopushChannelHandler: ChannelDuplexHandler {
     private var isReadHeld = false
     private var isClosing = false
     private var timer: (uptime: Int64, task: Scheduled<Void>)?
+    private var closing: Scheduled<Void>?
+
+    /// The time for a close frame to leave: a client that reads nothing does not keep the connection.
+    private static let goodbyeTime = TimeAmount.seconds(1)
 
     /// Creates the handler of one connection. It retains its peer.
     init(peer: AutopushConnection) { self.peer = peer }
@@ -32,13 +36,13 @@ final class AutopushChannelHandler: ChannelDuplexHandler {
     /// Writes a message, which is sent with the next ``settle()``.
     func send(_ text: String) {
         guard let context, !isClosing else { return }
-        write(.text, context.channel.allocator.buffer(string: text), context)
+        write(context.channel.allocator.buffer(string: text), as: .text, context)
     }
 
     /// Writes a ping.
     func ping() {
         guard let context, !isClosing else { return }
-        write(.ping, ByteBuffer(), context)
+        write(ByteBuffer(), as: .ping, context)
     }
 
     /// Writes a close frame and closes the connection.
@@ -48,8 +52,9 @@ final class AutopushChannelHandler: ChannelDuplexHandler {
         var data = context.channel.allocator.buffer(capacity: 2 + text.utf8.count)
         data.write(webSocketErrorCode: WebSocketErrorCode(codeNumber: Int(code)))
         // A control frame has 125 bytes at most (RFC 6455, section 5.5).
-        data.writeString(String(text.prefix(100)))
+        data.writeBytes(text.utf8.prefix(123))
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        closing = context.eventLoop.scheduleTask(in: Self.goodbyeTime) { bound.value.close(promise: nil) }
         context.writeAndFlush(wrapOutboundOut(WebSocketFrame(fin: true, opcode: .connectionClose, data: data)))
             .whenComplete { _ in bound.value.close(promise: nil) }
     }
@@ -67,7 +72,7 @@ final class AutopushChannelHandler: ChannelDuplexHandler {
 
     private var wantsRead: Bool { peer.wantsRead && isWritable }
 
-    private func write(_ opcode: WebSocketOpcode, _ data: ByteBuffer, _ context: ChannelHandlerContext) {
+    private func write(_ data: ByteBuffer, as opcode: WebSocketOpcode, _ context: ChannelHandlerContext) {
         context.write(wrapOutboundOut(WebSocketFrame(fin: true, opcode: opcode, data: data)), promise: nil)
     }
 
@@ -92,7 +97,7 @@ final class AutopushChannelHandler: ChannelDuplexHandler {
         switch frame.opcode {
         case .text: peer.received(Array(buffer: frame.unmaskedData))
         case .ping:
-            write(.pong, frame.unmaskedData, context)
+            write(frame.unmaskedData, as: .pong, context)
             peer.receivedFrame()
         case .pong: peer.receivedFrame()
         case .connectionClose: peer.end(.closedByClient)
@@ -118,6 +123,7 @@ final class AutopushChannelHandler: ChannelDuplexHandler {
             peer.end(
                 .violation("a message has at most \(AutopushRequest.largest) bytes, in pieces that follow each other"))
         default:
+            peer.connectionBroke(error)
             isClosing = true
             context.close(promise: nil)
         }
@@ -135,6 +141,8 @@ final class AutopushChannelHandler: ChannelDuplexHandler {
         isClosing = true
         timer?.task.cancel()
         timer = nil
+        closing?.cancel()
+        closing = nil
         peer.closed()
     }
 

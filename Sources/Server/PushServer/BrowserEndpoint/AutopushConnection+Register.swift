@@ -75,6 +75,7 @@ extension AutopushConnection {
             case .refused(let reason)?: connection.answered(.refused(reason))
             case .drawn(let credentials)?:
                 connection.credentials = credentials
+                // It has shown the key that is needed, or none is needed. A browser without subscriptions stays connected too.
                 if let channel = connection.channel?.channel { connection.context.limiter.proven(channel) }
                 connection.answered(.drawn(PushClientID(device: credentials.device, secret: credentials.secret)))
             }
@@ -93,6 +94,14 @@ extension AutopushConnection {
 
     func register(_ id: PushChannelID, key: String?) {
         guard let credentials else { return }
+        guard services.origin(origin.host, origin.isSecured) != nil else {
+            Self.unknownOrigin.log(to: context.logger)
+            return registered(.unavailable)
+        }
+        guard key.map({ VAPIDToken.key(ofSender: $0) != nil }) ?? true else {
+            let reason = "key must be an uncompressed point of P-256 in base64url"
+            return registered(.refused(id, status: 400, reason: reason))
+        }
         guard sessionID == nil else { return makeChannel(id, key: key, credentials) }
         ask { [enrolment = services.enrolment, enrolmentKey = origin.key] in
             if let reason = try await enrolment.refusal(of: enrolmentKey, isCounted: true) { return reason }
@@ -107,17 +116,22 @@ extension AutopushConnection {
         }
     }
 
+    private static let unknownOrigin = RepeatedMessage(
+        "a browser cannot be given an address: set media-url, or have it connect by a host's name", level: .warning)
+
     private func makeChannel(_ id: PushChannelID, key: String?, _ credentials: DeviceCredentials) {
         guard let root = services.origin(origin.host, origin.isSecured) else { return registered(.unavailable) }
+        // A sender may know the address of an earlier time: a message can come before the answer of the register.
+        let isNew = channels.insert(id).inserted
         ask { [enrolment = services.enrolment] in
             try await enrolment.register(id, key: key, of: credentials)
         } then: { connection, outcome in
             switch outcome {
             case nil: connection.registered(.unavailable)
             case .refused(let status, let reason)?:
+                if isNew { connection.channels.remove(id) }
                 connection.registered(.refused(id, status: status, reason: reason))
             case .registered(let component)?:
-                connection.channels.insert(id)
                 connection.registered(.registered(id, address: "\(root)/wpush/v2/\(component)"))
             }
         }
@@ -130,13 +144,28 @@ extension AutopushConnection {
 
     func unregister(_ id: PushChannelID) {
         guard let device = sessionID?.device else { return }
-        channels.remove(id)
         ask { [enrolment = services.enrolment] in
             try await enrolment.unregister(id, of: device)
         } then: { connection, done in
+            if done != nil { connection.channels.remove(id) }
             let answer = connection.session.unregistrationAnswered(done == nil ? nil : id, at: SessionTime.now().uptime)
             connection.perform(answer)
             connection.channel?.settle()
+        }
+    }
+
+    /// Withdraws a message whose subscription has ended. Where the register has the subscription all the same, an earlier connection
+    /// has just made it: the browser is to connect again, and then gets the message.
+    func withdraw(_ notification: OutgoingNotification) {
+        guard let device = sessionID?.device else { return }
+        let channel = ChannelMessage(bytes: notification.payload)?.channel
+        ask { [enrolment = services.enrolment] in
+            guard let channel else { return false }
+            return try await enrolment.hasChannel(channel, of: device)
+        } then: { connection, isThere in
+            guard isThere == false else { return connection.end(.unavailable) }
+            // One that could not be withdrawn waits until the next connection.
+            connection.services.withdrawal.withdraw(notification.id, of: device) { _ in }
         }
     }
 

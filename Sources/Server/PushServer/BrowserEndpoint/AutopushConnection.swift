@@ -27,8 +27,8 @@ final class AutopushConnection {
 
         private static func isOfHost(_ byte: UInt8) -> Bool {
             switch byte {
-            case 48...57, 65...90, 97...122, UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: ":"), UInt8(ascii: "["),
-                UInt8(ascii: "]"):
+            case 48...57, 65...90, 97...122, UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ":"),
+                UInt8(ascii: "["), UInt8(ascii: "]"):
                 true
             default: false
             }
@@ -103,8 +103,13 @@ final class AutopushConnection {
         channel = nil
         if !session.isClosed { context.metrics.close(.peer) }
         finish()
+        // The connection is closed already: nothing of the directive is left to do.
         _ = session.end(.closedByClient)
         context.registry.remove(port)
+    }
+
+    func connectionBroke(_ error: any Error) {
+        context.logger.debug("a browser's connection broke", metadata: [LogKey.error: "\(error)"])
     }
 }
 
@@ -131,7 +136,7 @@ extension AutopushConnection {
             guard let sessionID else { return }
             context.metrics.acknowledged.increment(by: ids.count)
             context.gateway.acknowledged(sessionID, ids) { [port] isDurable in
-                if !isDurable { port.onLoop { $0.end(.unavailable) } }
+                port.onLoop { $0.acknowledgementRecorded(isDurable) }
             }
             perform(flow.capacityChanged(session.capacity))
         case .attemptsAcknowledged(let ids):
@@ -168,8 +173,18 @@ extension AutopushConnection {
     private func pageRead(_ page: Result<[OutgoingNotification], any Error>) {
         switch page {
         case .success(let notifications): perform(flow.pageRead(notifications))
-        case .failure: perform(flow.pageFailed())
+        case .failure(let error):
+            Self.unreadMailbox.log(error, to: context.logger)
+            perform(flow.pageFailed())
         }
+        channel?.settle()
+    }
+
+    private static let unreadMailbox = RepeatedMessage("a browser's mailbox could not be read", level: .warning)
+
+    private func acknowledgementRecorded(_ isDurable: Bool) {
+        guard isDurable else { return end(.unavailable) }
+        session.acknowledgementRecorded()
         channel?.settle()
     }
 
@@ -186,9 +201,10 @@ extension AutopushConnection {
             } else if notification.expiresAt == nil {
                 context.gateway.attempts([notification.id], became: .notSent)
             } else {
-                services.withdrawal.withdraw(notification.id, of: id.device) { _ in }
+                withdraw(notification)
             }
         }
+        // A notice that could not be deleted comes again with the next session.
         if !notices.isEmpty { context.gateway.acknowledged(id, notices) { _ in } }
         perform(session.send(messages, now: SessionTime.now().wall))
         context.metrics.sent.increment(by: messages.count)
@@ -203,8 +219,10 @@ extension AutopushConnection {
         guard let sessionID else { return }
         let now = SessionTime.now().wall
         context.metrics.receipts.increment(by: receipts.count)
-        context.gateway.record(receipts.map { Receipt(id: $0.id, entry: $0.outcome.entry(at: now)) }, of: sessionID) {
-            _ in
+        let entries = receipts.map { Receipt(id: $0.id, entry: $0.outcome.entry(at: now)) }
+        context.gateway.record(entries, of: sessionID) { [logger = context.logger] outcome in
+            // A browser does not report again: the timeline then ends with the acknowledgement.
+            if outcome == .failed { logger.warning("a browser's report of a message could not be recorded") }
         }
     }
 

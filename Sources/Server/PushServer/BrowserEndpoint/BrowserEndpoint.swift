@@ -43,7 +43,11 @@ struct BrowserEndpoint: Sendable {
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
             upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
-                    try self.begin(on: channel, AutopushConnection.Origin(head, isSecured: isSecured))
+                    do { try self.begin(on: channel, AutopushConnection.Origin(head, isSecured: isSecured)) } catch {
+                        // The client was told already that it has a WebSocket.
+                        channel.close(promise: nil)
+                        throw error
+                    }
                 }
             })
         let rejecting = NotWebSocketHandler()

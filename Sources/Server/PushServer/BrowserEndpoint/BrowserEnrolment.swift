@@ -93,10 +93,11 @@ package struct BrowserEnrolment: Sendable {
         return .registered(try sealer.seal(.init(device: credentials.device, channel: id)))
     }
 
-    /// Ends a subscription.
+    /// Ends a subscription; no error where there is none.
     ///
     /// - Throws: An error when the register cannot be written.
     func unregister(_ id: PushChannelID, of device: DeviceID) async throws {
+        // The browser is told the same whether it was there.
         _ = try await store.removeWebChannel(id, of: device)
     }
 
@@ -107,15 +108,36 @@ package struct BrowserEnrolment: Sendable {
         Set(try await store.webChannels(of: device).map(\.id))
     }
 
+    /// Whether a browser has a subscription.
+    ///
+    /// - Throws: An error when the register cannot be read.
+    func hasChannel(_ id: PushChannelID, of device: DeviceID) async throws -> Bool {
+        try await store.webChannel(id, of: device) != nil
+    }
+
     /// The app of browsers' subscriptions, which the first of them adds.
     private func app() async throws -> RegisteredApp {
-        if let app = try await apps.find(Self.topic) { return app }
+        if let app = try await apps.find(Self.topic) { return try Self.checked(app) }
         do {
             return try await store.addApp(topic: Self.topic, team: Self.team, policy: MailboxPolicy(), at: clock())
         } catch let error as RegisterError {
             // Another connection, or another server, has just added it.
             guard let app = try await apps.find(Self.topic) else { throw error }
-            return app
+            return try Self.checked(app)
+        }
+    }
+
+    /// The app where it is the server's own: what browsers receive is nobody else's.
+    private static func checked(_ app: RegisteredApp) throws -> RegisteredApp {
+        guard app.team == team else { throw TakenTopic(team: app.team) }
+        return app
+    }
+
+    /// The app of browsers' subscriptions belongs to a team.
+    private struct TakenTopic: Error, CustomStringConvertible {
+        var team: TeamID
+        var description: String {
+            "the app \(topic) belongs to the team \(team); remove it, so that browsers can subscribe"
         }
     }
 }

@@ -115,18 +115,18 @@ package actor DeviceEndpoint {
     }
 
     private var bootstrap: @Sendable (any EventLoop) -> ServerBootstrap {
-        { [tls, surroundings, browsers] in Self.bootstrap($0, tls: tls, surroundings, browsers) }
+        let initializer = DeviceChannelInitializer(tls: tls, surroundings: surroundings, browsers: browsers)
+        return { Self.bootstrap(on: $0, initializer) }
     }
 
     private static func bootstrap(
-        _ loop: any EventLoop, tls: @escaping @Sendable () -> NIOSSLContext,
-        _ surroundings: DeviceConnectionContext, _ browsers: BrowserEndpoint?
+        on loop: any EventLoop, _ initializer: DeviceChannelInitializer
     ) -> ServerBootstrap {
         ServerBootstrap(group: loop)
             .serverChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
-                        AcceptFailureLog(listener: "device", logger: surroundings.logger))
+                        AcceptFailureLog(listener: "device", logger: initializer.surroundings.logger))
                 }
             }
             .childChannelOption(ChannelOptions.socketOption(.so_keepalive), value: 1)
@@ -135,67 +135,7 @@ package actor DeviceEndpoint {
             .childChannelOption(ChannelOptions.maxMessagesPerRead, value: MCSChannelOptions.maximumReadsPerTurn)
             .childChannelOption(ChannelOptions.writeBufferWaterMark, value: MCSChannelOptions.writeBufferMarks)
             .childChannelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try admit(channel, tls: tls, surroundings, browsers) }
+                channel.eventLoop.makeCompletedFuture { try initializer.admit(channel) }
             }
-    }
-
-    /// Adds the first handlers of a new connection; throws, which closes it, when it is not admitted.
-    private static func admit(
-        _ channel: any Channel, tls: @escaping @Sendable () -> NIOSSLContext, _ surroundings: DeviceConnectionContext,
-        _ browsers: BrowserEndpoint?
-    ) throws {
-        guard surroundings.limiter.admit(channel) else { throw ChannelError.operationUnsupported }
-        if let pause = surroundings.logins.reject(at: SessionTime.now().uptime) {
-            surroundings.limiter.rejected()
-            return try channel.pipeline.syncOperations.addHandler(RejectBeforeTLSHandler(retryAfter: pause))
-        }
-        try channel.pipeline.syncOperations.addHandler(
-            HandshakeCountHandler(surroundings.logins, sentAway: surroundings.limiter.rejected))
-        guard let browsers else {
-            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls()))
-            return try addMCS(to: channel, surroundings)
-        }
-        // Without TLS only what does not leave the machine, or a proxy that has ended TLS, may speak.
-        guard browsers.configuration.isTrusted(channel.remoteAddress) else {
-            return try addTLS(tls(), to: channel, surroundings, browsers)
-        }
-        let first = FirstByteHandler { isHTTP, channel in
-            if isHTTP {
-                try browsers.addHandlers(to: channel, isSecured: false)
-            } else {
-                try addTLS(tls(), to: channel, surroundings, browsers)
-            }
-        }
-        try channel.pipeline.syncOperations.addHandler(first)
-    }
-
-    /// Adds TLS, and after it the choice of the protocol.
-    private static func addTLS(
-        _ tls: NIOSSLContext, to channel: any Channel, _ surroundings: DeviceConnectionContext,
-        _ browsers: BrowserEndpoint
-    ) throws {
-        let choice = FirstByteHandler { isHTTP, channel in
-            if isHTTP {
-                try browsers.addHandlers(to: channel, isSecured: true)
-            } else {
-                try addMCS(to: channel, surroundings)
-            }
-        }
-        try channel.pipeline.syncOperations.addHandlers([NIOSSLServerHandler(context: tls), choice])
-    }
-
-    /// Adds the handler of a connection that speaks MCS.
-    private static func addMCS(to channel: any Channel, _ surroundings: DeviceConnectionContext) throws {
-        let port = DeviceConnectionPort(
-            calls: surroundings.calls.queue(of: channel.eventLoop), gateway: surroundings.gateway,
-            network: surroundings.limiter.address(of: channel).map { "\($0)" })
-        guard surroundings.registry.add(port) else { throw ChannelError.operationUnsupported }
-        let shell = DeviceConnectionShell(surroundings, port: port)
-        port.attach(shell)
-        do { try channel.pipeline.syncOperations.addHandler(MCSChannelHandler(peer: shell)) } catch {
-            port.detach(nil)
-            surroundings.registry.remove(port)
-            throw error
-        }
     }
 }

@@ -2,8 +2,8 @@ import PushCore
 
 /// The server's side of one Autopush connection as a value: messages in, directives out.
 ///
-/// Times are milliseconds of uptime. Only one request that needs the server's register is under way at a time; later
-/// messages wait, and the connection is not read meanwhile (``wantsRead``).
+/// Times are milliseconds of uptime. Only one request that needs the server's register is under way at a time. Later messages
+/// wait, and once one waits the connection is not read (``wantsRead``); nor is it while many acknowledgements wait for the store.
 package struct AutopushSession: Sendable {
     /// Times and limits.
     package struct Configuration: Sendable {
@@ -15,6 +15,10 @@ package struct AutopushSession: Sendable {
         package var pongTimeout: Int64 = 10_000
         /// The maximum number of messages that are sent and not acknowledged.
         package var windowLimit = 100
+        /// The number of acknowledgements that wait for the store at which nothing more is read.
+        package var recordLimit = 64
+        /// The maximum number of messages that a session acknowledges and was not sent; some are of an earlier connection.
+        package var foreignLimit = 4_096
 
         /// Creates the standard configuration.
         package init() {}
@@ -34,7 +38,7 @@ package struct AutopushSession: Sendable {
         case unregister(PushChannelID)
         /// The client is served: messages may be sent.
         case began
-        /// The client has these messages, which were to wait for it.
+        /// The client has these messages, which were to wait for it; once that is recorded, ``acknowledgementRecorded()`` is called.
         case acknowledged([NotificationID])
         /// The client has these messages, which were attempted once.
         case attemptsAcknowledged([NotificationID])
@@ -42,85 +46,6 @@ package struct AutopushSession: Sendable {
         case report([Receipt])
         /// Closes the connection.
         case close(Reason)
-    }
-
-    /// A client's report of a message.
-    package struct Receipt: Hashable, Sendable {
-        /// The message.
-        package var id: NotificationID
-        /// The outcome.
-        package var outcome: Outcome
-
-        /// Takes the parts.
-        package init(id: NotificationID, outcome: Outcome) {
-            self.id = id
-            self.outcome = outcome
-        }
-    }
-
-    /// The outcome of a message at the client.
-    package enum Outcome: Hashable, Sendable {
-        /// The page's service worker was given the message (code 100).
-        case delivered
-        /// The client could not decrypt the message (101).
-        case notDecrypted
-        /// The client had no page to give the message to (102).
-        case notDelivered
-        /// The page's service worker failed (301 to 303), with the code.
-        case workerFailed(Int64)
-    }
-
-    /// Why a connection ends.
-    package enum Reason: Hashable, Sendable {
-        /// A message was not as it must be; a sentence about it.
-        case violation(String)
-        /// No `hello` in time, or no answer to a ping.
-        case timeout
-        /// A newer connection of the same client has taken its place.
-        case superseded
-        /// The device was revoked or blocked.
-        case revoked
-        /// The server stops.
-        case stopping
-        /// The server's store does not answer.
-        case unavailable
-        /// The client closed the connection.
-        case closedByClient
-
-        /// The status code of the WebSocket (RFC 6455, section 7.4) and the text beside it.
-        package var closing: (code: UInt16, text: String) {
-            switch self {
-            case .violation(let text): (1008, text)
-            case .timeout: (1001, "timeout")
-            case .superseded: (1000, "a newer connection of this client is open")
-            case .revoked: (1008, "the client is not served any more")
-            case .stopping: (1001, "the server stops; connect again")
-            case .unavailable: (1013, "try again later")
-            case .closedByClient: (1000, "")
-            }
-        }
-    }
-
-    /// The result of ``Directive/open(_:)``.
-    package enum Opening: Hashable, Sendable {
-        /// The client is served under this id.
-        case opened(PushClientID)
-        /// The id is new, and not stored until the client's first subscription.
-        case drawn(PushClientID)
-        /// The client is not served; a sentence says why.
-        case refused(String)
-        /// The server could not decide.
-        case unavailable
-    }
-
-    /// The result of ``Directive/register(_:key:)``.
-    package enum Registration: Hashable, Sendable {
-        /// The subscription is stored, with this address. A client whose id was new is served from now on.
-        case registered(PushChannelID, address: String)
-        /// The subscription is refused, with a status and a sentence.
-        case refused(PushChannelID, status: Int, reason: String)
-        /// The store does not answer.
-        case unavailable
     }
 
     private enum State: Hashable {
@@ -142,6 +67,10 @@ package struct AutopushSession: Sendable {
     private var delivered: [NotificationID] = []
     /// The messages that are not acknowledged, and whose service workers have failed.
     private var failed: Set<NotificationID> = []
+    /// The number of acknowledgements that wait for the store.
+    private var pendingRecords = 0
+    /// The number of messages that were acknowledged and not sent.
+    private var foreignCount = 0
     private var lastMessage: Int64
     private var pingSentAt: Int64?
 
@@ -156,7 +85,7 @@ package struct AutopushSession: Sendable {
     /// Whether the session has ended.
     package var isClosed: Bool { state == .closed }
     /// Whether to read more from the client.
-    package var wantsRead: Bool { waiting.isEmpty }
+    package var wantsRead: Bool { waiting.isEmpty && pendingRecords < configuration.recordLimit }
     /// The number of messages that may be sent now.
     package var capacity: Int { max(0, configuration.windowLimit - unacknowledged.count) }
     /// The messages that were attempted once, and not acknowledged.
@@ -248,26 +177,42 @@ package struct AutopushSession: Sendable {
             guard let id = NotificationID(text: update.version) else { continue }
             guard let isAttempt = unacknowledged.removeValue(forKey: id) else {
                 // The client may have read it on an earlier connection. What it says of it again is not reported again.
+                foreignCount += 1
                 stored.append(id)
                 continue
             }
             if isAttempt { attempts.append(id) } else { stored.append(id) }
-            let outcome: Outcome =
-                switch update.code {
-                case 101: .notDecrypted
-                case 102: .notDelivered
-                default: .delivered
-                }
-            receipts.append(Receipt(id: id, outcome: outcome))
-            if failed.remove(id) == nil, outcome == .delivered { delivered.append(id) }
+            if let outcome = outcome(of: id, code: update.code) { receipts.append(Receipt(id: id, outcome: outcome)) }
+        }
+        guard foreignCount <= configuration.foreignLimit else {
+            return end(.violation("too many messages were acknowledged that were not sent"))
         }
         delivered.removeFirst(max(0, delivered.count - configuration.windowLimit))
         var directives: [Directive] = []
-        if !stored.isEmpty { directives.append(.acknowledged(stored)) }
+        if !stored.isEmpty {
+            pendingRecords += 1
+            directives.append(.acknowledged(stored))
+        }
         if !attempts.isEmpty { directives.append(.attemptsAcknowledged(attempts)) }
         if !receipts.isEmpty { directives.append(.report(receipts)) }
         return directives
     }
+
+    /// The outcome that an acknowledgement reports; `nil` where the client has reported before that the service worker failed.
+    private mutating func outcome(of id: NotificationID, code: Int64) -> Outcome? {
+        let hasFailed = failed.remove(id) != nil
+        switch code {
+        case 101: return .notDecrypted
+        case 102: return .notDelivered
+        default:
+            guard !hasFailed else { return nil }
+            delivered.append(id)
+            return .delivered
+        }
+    }
+
+    /// Handles the end of ``Directive/acknowledged(_:)``.
+    package mutating func acknowledgementRecorded() { pendingRecords -= 1 }
 
     /// Whether the client may say, and has not said before, that the service worker of a message has failed.
     private mutating func isFirstFailure(of id: NotificationID) -> Bool {
