@@ -4,7 +4,6 @@ import http.client
 import json
 import re
 import socket
-import time
 
 import pytest
 import requests
@@ -13,7 +12,7 @@ from websockets.sync.client import connect
 
 from aldaba_process import AldabaUp, run_aldaba
 from autopush_client import (
-    SECONDS, Browser, RawSocket, Subscription, absent, address_of, data, new_channel, new_vapid, point, text)
+    SECONDS, Browser, RawSocket, Subscription, absent, address_of, new_channel, new_vapid, point, text)
 from control_client import ControlClient
 from h2_client import verified_context
 from own_server import OwnServer
