@@ -132,7 +132,7 @@ struct WebPushRoute: Sendable {
         }
     }
 
-    private struct Later: Error {
+    struct Later: Error {
         var status: HTTPResponse.Status
         var seconds: Int
     }

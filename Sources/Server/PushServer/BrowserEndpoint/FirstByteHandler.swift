@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import Networking
+import PushCore
 
 /// Chooses the protocol of a connection by its first byte, adds the handlers of that protocol, and removes itself.
 final class FirstByteHandler: ChannelInboundHandler, RemovableChannelHandler {
