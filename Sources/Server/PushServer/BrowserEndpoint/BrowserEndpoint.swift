@@ -37,13 +37,20 @@ struct BrowserEndpoint: Sendable {
     let context: DeviceConnectionContext
 
     /// Adds the handlers of a connection whose first byte was HTTP's.
-    func addHandlers(to channel: any Channel, isSecured: Bool) throws {
+    ///
+    /// - Parameter begun: Called when the connection has become a WebSocket, which is in the registry itself.
+    func addHandlers(
+        to channel: any Channel, isSecured: Bool, begun: @escaping @Sendable () -> Void
+    ) throws {
         let upgrader = NIOWebSocketServerUpgrader(
             maxFrameSize: AutopushRequest.largest,
             shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
             upgradePipelineHandler: { channel, head in
                 channel.eventLoop.makeCompletedFuture {
-                    do { try self.begin(on: channel, AutopushConnection.Origin(head, isSecured: isSecured)) } catch {
+                    do {
+                        try self.begin(on: channel, AutopushConnection.Origin(head, isSecured: isSecured))
+                        begun()
+                    } catch {
                         // The client was told already that it has a WebSocket.
                         channel.close(promise: nil)
                         throw error

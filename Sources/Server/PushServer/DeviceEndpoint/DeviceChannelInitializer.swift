@@ -33,7 +33,7 @@ struct DeviceChannelInitializer: Sendable {
         }
         let first = FirstByteHandler(logger: surroundings.logger) { isHTTP, channel in
             if isHTTP {
-                try browsers.addHandlers(to: channel, isSecured: false)
+                try browsers.addHandlers(to: channel, isSecured: false) { surroundings.registry.remove(silent) }
             } else {
                 try addTLS(to: channel, silent, browsers)
             }
@@ -45,7 +45,7 @@ struct DeviceChannelInitializer: Sendable {
     private func addTLS(to channel: any Channel, _ silent: SilentConnection, _ browsers: BrowserEndpoint) throws {
         let choice = FirstByteHandler(logger: surroundings.logger) { isHTTP, channel in
             if isHTTP {
-                try browsers.addHandlers(to: channel, isSecured: true)
+                try browsers.addHandlers(to: channel, isSecured: true) { surroundings.registry.remove(silent) }
             } else {
                 try addMCS(to: channel)
                 surroundings.registry.remove(silent)
