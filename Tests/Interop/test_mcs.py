@@ -269,7 +269,7 @@ GARBAGE = {
     "an endless size": bytes([41, LOGIN]) + b"\xff" * 12,
     "a huge size": bytes([41, LOGIN, 0xFF, 0xFF, 0xFF, 0xFF, 0x0F]),
     "a broken body": bytes([41, LOGIN, 3, 0x0A, 0x7F, 0x00]),
-    "HTTP": b"GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    "HTTP that begins no WebSocket": b"POST / HTTP/1.1\r\nHost: x\r\n\r\n",
     "noise": bytes([41]) + bytes(range(255, 0, -1)) * 40,
 }
 
