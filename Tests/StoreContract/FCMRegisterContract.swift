@@ -179,10 +179,10 @@ extension RegisterStoreContract {
                 device: device, id: id, app: app, environment: .sandbox, generation: generation, sender: sender,
                 registeredAt: now)
         }
-        #expect(try await store.keepWebChannel(channel(ids[0]), limit: 2))
-        #expect(try await store.keepWebChannel(channel(ids[1], sender: "key"), limit: 2))
-        #expect(try await !store.keepWebChannel(channel(ids[2]), limit: 2))
-        #expect(try await store.keepWebChannel(channel(ids[0], sender: "other"), limit: 2), "it replaces the first")
+        #expect(try await store.storeWebChannel(channel(ids[0]), limit: 2))
+        #expect(try await store.storeWebChannel(channel(ids[1], sender: "key"), limit: 2))
+        #expect(try await !store.storeWebChannel(channel(ids[2]), limit: 2))
+        #expect(try await store.storeWebChannel(channel(ids[0], sender: "other"), limit: 2), "it replaces the first")
         #expect(try await store.webChannel(ids[0], of: device) == channel(ids[0], sender: "other"))
         #expect(try await store.webChannel(ids[2], of: device) == nil)
         #expect(try await store.webChannel(ids[0], of: try #require(DeviceID(6))) == nil)
@@ -193,7 +193,7 @@ extension RegisterStoreContract {
         _ = try await store.endRegistration(device: device, app: app, environment: .sandbox, at: now)
         #expect(try await store.webChannels(of: device).isEmpty)
         _ = try await store.register(device: device, app: app, environment: .sandbox, at: now)
-        #expect(try await store.keepWebChannel(channel(ids[0]), limit: 2))
+        #expect(try await store.storeWebChannel(channel(ids[0]), limit: 2))
         _ = try await store.revokeDevice(device, at: now)
         #expect(try await store.webChannel(ids[0], of: device) == nil)
     }

@@ -112,7 +112,7 @@ extension MemoryStore: EnrolmentKeyRegister {
 
 extension MemoryStore: WebChannelRegister {
     /// Counts and stores under one lock.
-    package func keepWebChannel(_ channel: WebChannel, limit: Int) async throws -> Bool {
+    package func storeWebChannel(_ channel: WebChannel, limit: Int) async throws -> Bool {
         state.withLock { state in
             let known = state.register.fcm.channels[channel.device] ?? [:]
             guard known.keys.count(where: { $0 != channel.id }) < limit else { return false }

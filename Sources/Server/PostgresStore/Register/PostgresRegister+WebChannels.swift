@@ -5,7 +5,7 @@ import WebPushProtocol
 /// Browsers' subscriptions.
 extension PostgresRegister: WebChannelRegister {
     /// Counts and stores in one transaction. Two at the same time may exceed the limit by one.
-    package func keepWebChannel(_ channel: WebChannel, limit: Int) async throws -> Bool {
+    package func storeWebChannel(_ channel: WebChannel, limit: Int) async throws -> Bool {
         try await pool.write { connection in
             let others: Int64 = try connection.run(
                 "SELECT count(*) FROM web_channel WHERE device = $1 AND channel <> $2", channel.device, channel.id.bytes

@@ -87,7 +87,7 @@ package struct BrowserEnrolment: Sendable {
         let channel = WebChannel(
             device: credentials.device, id: id, app: app.id, environment: environment,
             generation: registration.generation, sender: sender, registeredAt: clock())
-        guard try await store.keepWebChannel(channel, limit: Self.mostChannels) else {
+        guard try await store.storeWebChannel(channel, limit: Self.mostChannels) else {
             return .refused(status: 400, reason: "a browser has at most \(Self.mostChannels) subscriptions")
         }
         return .registered(try sealer.seal(.init(device: credentials.device, channel: id)))

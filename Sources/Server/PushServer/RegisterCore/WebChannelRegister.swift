@@ -39,7 +39,7 @@ package protocol WebChannelRegister: Sendable {
     ///
     /// - Parameter limit: The maximum number of subscriptions of a device.
     /// - Returns: `false` where the device has as many others; nothing is stored then.
-    func keepWebChannel(_ channel: WebChannel, limit: Int) async throws -> Bool
+    func storeWebChannel(_ channel: WebChannel, limit: Int) async throws -> Bool
 
     /// Deletes a subscription; `false` where there is none.
     func removeWebChannel(_ id: PushChannelID, of device: DeviceID) async throws -> Bool

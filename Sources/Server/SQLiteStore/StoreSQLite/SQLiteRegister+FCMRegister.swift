@@ -151,7 +151,7 @@ extension SQLiteRegister: FCMRegister {
 /// Browsers' subscriptions.
 extension SQLiteRegister: WebChannelRegister {
     /// Counts and stores in one transaction.
-    package func keepWebChannel(_ channel: WebChannel, limit: Int) async throws -> Bool {
+    package func storeWebChannel(_ channel: WebChannel, limit: Int) async throws -> Bool {
         try await pool.write { database in
             let others = try Int.fetchOne(
                 database, sql: "SELECT COUNT(*) FROM web_channel WHERE device = ? AND channel <> ?",

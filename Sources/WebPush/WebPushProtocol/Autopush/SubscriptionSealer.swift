@@ -44,7 +44,7 @@ package struct SubscriptionSealer: Sendable {
 
     /// The component of a message's address, which stands before the message's id.
     ///
-    /// - Throws: As for ``seal(_:)``.
+    /// - Throws: The error of the cryptographic library; never with a key.
     package func seal(_ subject: Subject, message: NotificationID) throws -> String {
         try seal(subject, authenticating: Self.associatedData(of: message))
     }
@@ -72,7 +72,8 @@ package struct SubscriptionSealer: Sendable {
     }
 
     private func open(_ text: String, authenticating data: Data) -> Subject? {
-        // The length is checked first, since addresses of other forms are asked about too.
+        // The length is checked first, since addresses of other forms are asked about too. Bytes of another shape are no address:
+        // that is the answer, and nothing is unknown.
         guard text.utf8.count == (Self.length * 8 + 5) / 6, let bytes = Base64URL.decode(text.utf8),
             bytes.count == Self.length, Base64URL.encode(bytes) == text,
             let nonce = try? AES.GCM._SIV.Nonce(data: Self.nonceBytes),
