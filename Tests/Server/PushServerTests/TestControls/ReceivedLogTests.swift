@@ -117,7 +117,8 @@ private func id(_ number: Int) -> NotificationID { NotificationID(rawValue: Int6
 
     @Test func `memory does not grow beyond the bound`() {
         var log = ReceivedLog(limit: 100, byteLimit: 1 << 20)
-        for _ in 1...1000 { _ = log.append(request(String(repeating: "x", count: 2 << 20))) }
+        let largest = request(String(repeating: "x", count: 2 << 20))
+        for _ in 1...1000 { _ = log.append(largest) }
         let kept = log.newestFirst.reduce(0) { $0 + $1.content.body.count }
         #expect(kept <= 1 << 20)
         #expect(log.forgotten + log.newestFirst.map(\.number).count == 1000)
