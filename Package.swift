@@ -105,8 +105,8 @@ let server: [Target] = [
         "WebPushProtocol"),
     part(
         "ControlAPI", in: "Server", "APNsProtocol", "Console", "DeviceChannel", "FCMFrontend", "FCMProtocol",
-        "Networking", "PushCore", "PushServer", hummingbird, hummingbirdHTTP2, nioHTTP2, nioCore, nioPosix, nioSSL,
-        logging, lifecycle, protobuf),
+        "Networking", "PushCore", "PushServer", "WebPushProtocol", hummingbird, hummingbirdHTTP2, nioHTTP2, nioCore,
+        nioPosix, nioSSL, logging, lifecycle, protobuf),
     part("Console", in: "Server", "PushCore", "PushServer", "Texts", hummingbird, mustache, nioCore, logging),
 ]
 
@@ -148,11 +148,12 @@ let agent: [Target] = [
     part("CenterPages", in: "Agent", "AgentProtocol", "CoreValues", "Scheduling"),
     part("Scheduling", in: "Agent", "AgentProtocol", "CoreValues"),
     part(
-        "AgentEngine", in: "Agent", "AgentProtocol", "CoreValues", "Platform", "PushCore", "Scheduling", logging),
+        "AgentEngine", in: "Agent", "AgentProtocol", "CoreValues", "Platform", "PushCore", "Scheduling",
+        "WebPushProtocol", logging),
     part(
         "AgentRuntime", in: "Agent", "AgentEngine", "AgentProtocol", "CLinux", "DeviceChannel", "LinuxDesktop",
-        "Networking", "Platform", "PushCore", "RelayAgent", "Scheduling", "CoreValues", nioCore, nioPosix, logging,
-        nioSSL, nioHTTP1, asyncHTTPClient, grdb),
+        "Networking", "Platform", "PushCore", "RelayAgent", "Scheduling", "CoreValues", "WebPushProtocol", nioCore,
+        nioPosix, logging, nioSSL, nioHTTP1, asyncHTTPClient, grdb),
     part(
         "LinuxDesktop", in: "Agent", "AgentEngine", "AgentProtocol", "CDBus", "CLinux", "CXCB", "Networking",
         "Platform", "PushCore", "Scheduling", "CoreValues", logging),
@@ -258,7 +259,7 @@ let testSupport: [Target] = [
     support(
         "StoreContract", "APNsProtocol", "AldabaTestSupport", "CertificateTestSupport", "FCMProtocol", "PushCore",
         "PushServer", "WebPushProtocol"),
-    support("DeviceTestSupport", "AgentEngine", "AgentRuntime", "AldabaTestSupport", "PushCore"),
+    support("DeviceTestSupport", "AgentEngine", "AgentRuntime", "AldabaTestSupport", "PushCore", "WebPushProtocol"),
     support("StatementLog", grdb, grdbSQLite),
     support("PowerCut", "AldabaTestSupport", grdbSQLite),
     support("PostgresTestSupport", "AldabaTestSupport", "PostgresStore", "PushCore", "PushServer"),
@@ -384,7 +385,6 @@ let package = Package(
         + benchmarks + fuzzing + testSupport + testTargets,
     swiftLanguageModes: [.v6]
 )
-
 // What apps import carries Apple's module names, which exist only where Apple's own do not.
 #if os(Linux)
     // Those with views, whose tests the toolchain has import `_Testing_UIKit` as well.

@@ -3,6 +3,7 @@ import AgentRuntime
 import AldabaTestSupport
 import PushCore
 import Synchronization
+import WebPushProtocol
 
 /// A server of the test's: gives ids and tokens, and lets the test play the sessions.
 package final class FakeServer: PushConnector, EnrolmentClient {
@@ -66,6 +67,23 @@ package final class FakeServer: PushConnector, EnrolmentClient {
         if let refusal = refusalOfEnd.withLock({ $0 }) { throw refusal }
         ends.withLock { $0 += 1 }
         ended.put(topic)
+    }
+
+    /// The channels of UnifiedPush that have endpoints, and the refusals of the next requests.
+    package let channels = Mutex<Set<PushChannelID>>([])
+    package let channelRefusals = Mutex<[EnrolmentError]>([])
+
+    package func registerChannel(
+        _ identity: DeviceIdentity, channel: PushChannelID, key: String?
+    ) async throws(EnrolmentError) -> String {
+        let refusal = channelRefusals.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+        if let refusal { throw refusal }
+        channels.withLock { _ = $0.insert(channel) }
+        return "https://push.example/\(identity.device)/\(channel)"
+    }
+
+    package func endChannel(_ identity: DeviceIdentity, channel: PushChannelID) async throws(EnrolmentError) {
+        channels.withLock { _ = $0.remove(channel) }
     }
 
     /// What apps wanted of topics, in order: `+news 0…` to join, `-news` to leave, with the token's last digit.

@@ -96,6 +96,7 @@ def test_what_is_in_the_package(debian, package):
     for path in (
         "usr/bin/aldaba -> ../lib/aldaba/aldaba", "usr/lib/aldaba/TodoList", "usr/lib/aldaba/PictureService", "lib/systemd/system/aldaba.service",
         "usr/lib/systemd/user/aldaba-agent.service", "usr/share/man/man1/aldaba.1.gz",
+        "usr/share/dbus-1/services/org.unifiedpush.Distributor.aldaba.service",
         "usr/share/bash-completion/completions/aldaba", "usr/share/zsh/vendor-completions/_aldaba",
         "usr/share/fish/vendor_completions.d/aldaba.fish", "usr/share/doc/aldaba/licences.gz",
         "usr/share/doc/aldaba/guides/configuration.md", "usr/share/doc/aldaba/guides/es/curso.md", "etc/aldaba/aldaba.yaml"):

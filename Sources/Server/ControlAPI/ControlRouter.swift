@@ -84,7 +84,9 @@ enum ControlRouter {
             admission: EnrolmentAdmission(
                 services.enrolmentAccess, keys: services.enrolmentKeys, clock: services.clock),
             clock: services.clock)
-        let register = RegisterRoute(enrolment: services.enrolment, web: services.webEnrolment, topics: services.topics)
+        let register = RegisterRoute(
+            enrolment: services.enrolment, web: services.webEnrolment, topics: services.topics,
+            channels: services.channels, scheme: authentication == nil ? "http" : "https")
         let access = ProviderAccess(authentication: authentication)
         let notifications = NotificationsRoute(
             timelines: services.timelines, withdrawal: services.withdrawal,

@@ -27,6 +27,8 @@ package struct ControlServices: Sendable {
     package var media: MediaServices?
     /// Changes the topics of apps on devices; `nil` for a server without topics.
     package var topics: TopicSubscriptions?
+    /// Makes subscriptions of Web Push for agents; `nil` for a server without browsers.
+    package var channels: ChannelRegistrations?
     /// Withdraws broadcasts; `nil` for a server without them.
     package var broadcasts: Broadcasts?
     /// Remembers requests and has faults, for tests; `nil` on a server that is not for development.

@@ -6,6 +6,7 @@ import NIOCore
 import Networking
 import PushCore
 import PushServer
+import WebPushProtocol
 
 /// The route `POST /c2dm/register3`: an app on a device gets its device token, or returns it (`delete=true`).
 ///
@@ -13,7 +14,8 @@ import PushServer
 /// `X-p256dh` and `X-auth` publish the app's public key, to which senders may encrypt; without them an earlier one is
 /// removed. With `X-gcm.topic` the app whose registration token is the `sender` joins that topic, or leaves it. `scope`
 /// and `X-scope` are the token's purpose: the only supported one is messages, under each name that libraries use for
-/// it. Another scope has no tokens, and deleting one ends nothing: both are refused. A form with `X-subtype` is a
+/// it. With `X-channel` the device makes a subscription of Web Push, whose endpoint is the token of the response; `sender` is then
+/// the application server's key, or empty. Another scope has no tokens, and deleting one ends nothing: both are refused. A form with `X-subtype` is a
 /// browser's, or another FCM library's (``WebEnrolment`` determines the app). The response is `token=…` or
 /// `Error=CODE`, as clients of that interface parse it.
 struct RegisterRoute: Sendable {
@@ -21,6 +23,10 @@ struct RegisterRoute: Sendable {
     var web: WebEnrolment?
     /// Changes apps' topics; `nil` for a server without topics.
     var topics: TopicSubscriptions?
+    /// Makes subscriptions of Web Push; `nil` for a server without browsers.
+    var channels: ChannelRegistrations?
+    /// The scheme of the listener's addresses.
+    var scheme = "https"
     private static let failure = RepeatedMessage("a registration could not be answered")
 
     /// The interface's error codes that we use, and their statuses.
@@ -53,6 +59,9 @@ struct RegisterRoute: Sendable {
         guard topic == nil ? Self.isForMessages(form) : topics != nil else { return Code.invalidParameters.response }
         if let web, let subtype = form.first("X-subtype"), !subtype.isEmpty, topic == nil {
             return await respond(form, subtype: subtype, credentials: credentials, web: web, logger: logger)
+        }
+        if let channels, let channel = form.first("X-channel") {
+            return await respond(form, channel: channel, credentials: credentials, request, channels, logger: logger)
         }
         let environmentName = form.first("X-environment") ?? PushEnvironment.production.rawValue
         guard let app = form.first("app"), Topic.hasShape(app),
@@ -113,6 +122,34 @@ struct RegisterRoute: Sendable {
             return answer(
                 try await web.register(credentials, category: category, subtype: subtype, sender: sender),
                 topic: category)
+        } catch {
+            Self.failure.log(error, to: logger)
+            return Code.internalServerError.response
+        }
+    }
+
+    /// Responds to a registration for a subscription of Web Push.
+    private func respond(
+        _ form: FormFields, channel: String, credentials: DeviceCredentials, _ request: Request,
+        _ channels: ChannelRegistrations, logger: Logger
+    ) async -> Response {
+        guard let channel = PushChannelID(text: channel) else { return Code.invalidParameters.response }
+        do {
+            if Self.isDeletion(form) {
+                try await channels.enrolment.unregister(channel, of: credentials.device)
+                return .text("token=\(channel)", type: "text/plain; charset=utf-8")
+            }
+            guard let origin = channels.address ?? request.head.authority.map({ "\(scheme)://\($0)" }) else {
+                return Code.invalidParameters.response
+            }
+            let key = form.first("sender").flatMap { $0.isEmpty ? nil : $0 }
+            return switch try await channels.enrolment.register(channel, key: key, of: credentials) {
+            case .registered(let component):
+                .text("token=\(origin)/wpush/v2/\(component)", type: "text/plain; charset=utf-8")
+            case .refused(401, _): Code.authenticationFailed.response
+            case .refused(400, _): Code.invalidSender.response
+            case .refused: Code.invalidParameters.response
+            }
         } catch {
             Self.failure.log(error, to: logger)
             return Code.internalServerError.response

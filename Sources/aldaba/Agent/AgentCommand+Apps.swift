@@ -7,17 +7,38 @@ extension AgentCommand {
     /// `aldaba agent apps`: the apps with their device tokens.
     struct Apps: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the apps of the running agent with their device tokens.")
+            abstract: "List the apps of the running agent with their device tokens, and those of UnifiedPush.")
         @Flag(help: "Print a JSON array.") var json = false
         @OptionGroup var agent: AgentOption
 
         func run() throws {
             guard case .status(let status) = try agent.connect().ask(.status) else { throw unexpected() }
             let apps = status.apps.filter { $0.id != NotificationsCommand.terminal }
-            if json { return print(try JSONLine.of(apps)) }
-            if apps.isEmpty { Terminal.write("No app is installed; `aldaba agent app install` installs one.") }
+            let pushApps = status.unifiedPush ?? []
+            if json { return print(try JSONLine.of(apps.map(Entry.app) + pushApps.map(Entry.unifiedPush))) }
+            if apps.isEmpty, pushApps.isEmpty {
+                Terminal.write("No app is installed; `aldaba agent app install` installs one.")
+            }
             for app in apps {
                 print(TerminalText.line("\(app.id)  \(app.token ?? Terminal.text("no device token yet"))  \(app.name)"))
+            }
+            for app in pushApps {
+                let waiting = app.waiting > 0 ? "  " + Terminal.text("\(app.waiting) waiting") : ""
+                let endpoint = app.endpoint ?? Terminal.text("no endpoint yet")
+                print(TerminalText.line("\(app.service)  \(endpoint)  \(app.description)\(waiting)"))
+            }
+        }
+
+        /// An element of the array: an app that has a manifest, or one of UnifiedPush.
+        private enum Entry: Encodable {
+            case app(AgentStatus.App)
+            case unifiedPush(AgentStatus.PushApp)
+
+            func encode(to encoder: any Encoder) throws {
+                switch self {
+                case .app(let app): try app.encode(to: encoder)
+                case .unifiedPush(let app): try app.encode(to: encoder)
+                }
             }
         }
     }

@@ -69,6 +69,7 @@ struct AgentCommand: AsyncParsableCommand {
                 logger: logger)
             let agent = try Agent(
                 configuration: configuration, presenter: presenter, activator: presenter as? DesktopPresenter,
+                distributor: AgentAssembly.distributor(values, logger: logger),
                 focus: X11WindowFocusSource(environment: environment), clock: clock,
                 positions: AgentAssembly.positions(values, environment: environment), logger: logger
             ) { event in
@@ -268,6 +269,14 @@ enum AgentAssembly {
                 .failed, "there is no session bus; set DBUS_SESSION_BUS_ADDRESS, or choose --presenter headless")
         }
         return HeadlessPresenter(logger: logger, hook: values.text(.presenterHook))
+    }
+
+    /// - Returns: `nil` where there is no session bus, or none is wanted.
+    static func distributor(_ values: ConfigurationValues, logger: Logger) -> (any PushDistributor)? {
+        guard values.text(.presenter) != "headless", let address = DesktopPresenter.sessionBusAddress() else {
+            return nil
+        }
+        return UnifiedPushBus(address: address, logger: logger)
     }
 
     /// - Returns: `nil` where no source of positions is configured.

@@ -31,6 +31,8 @@ extension ServerParts {
         services.senders = authentication
         services.project = serviceAccounts.projectName(of:)
         services.webEnrolment = webEnrolment
+        services.channels = ChannelRegistrations(
+            enrolment: try browserEnrolment(values), address: values.controlAddress)
         services.enrolmentKeys = store.register
         services.topics = topics
         services.broadcasts = broadcasts
@@ -62,6 +64,14 @@ extension ServerParts {
         return isOpen ? .open : try values.enrolmentKey().map { .key($0) } ?? .closed
     }
 
+    /// Enrols browsers, and makes subscriptions of Web Push.
+    private func browserEnrolment(_ values: ConfigurationValues) throws -> BrowserEnrolment {
+        BrowserEnrolment(
+            enrolment: enrolment,
+            admission: EnrolmentAdmission(try Self.enrolmentAccess(values), keys: store.register, clock: clock),
+            store: store.register, apps: apps, sealer: subscriptions, environment: environment, clock: clock)
+    }
+
     /// The services for browsers' connections.
     ///
     /// The addresses of subscriptions begin with `media-url`. Without that setting they name the host that the browser has
@@ -70,12 +80,7 @@ extension ServerParts {
     func browserServices(_ values: ConfigurationValues, _ ports: BoundPorts) throws -> BrowserServices {
         let (isDevelopment, chosen) = (values.flag(.development), values.controlAddress)
         return BrowserServices(
-            enrolment: BrowserEnrolment(
-                enrolment: enrolment,
-                admission: EnrolmentAdmission(
-                    try Self.enrolmentAccess(values), keys: store.register, clock: clock),
-                store: store.register, apps: apps, sealer: subscriptions, environment: environment, clock: clock),
-            withdrawal: mailboxes
+            enrolment: try browserEnrolment(values), withdrawal: mailboxes
         ) { host, isSecured in
             if let chosen { return chosen }
             guard !host.isEmpty else { return nil }

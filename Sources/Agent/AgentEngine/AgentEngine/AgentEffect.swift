@@ -73,6 +73,10 @@ package enum AgentEffect: Sendable {
     /// Call the link.
     case link(AgentLinkCall)
 
+    // MARK: UnifiedPush
+    /// Perform a directive, which is none of the store's.
+    case unifiedPush(UnifiedPushEngine.Directive)
+
     // MARK: The log
     /// Write a line.
     case log(Logger.Level, String, metadata: Logger.Metadata)

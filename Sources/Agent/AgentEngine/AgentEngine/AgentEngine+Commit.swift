@@ -11,6 +11,7 @@ extension AgentEngine {
         var awaited: Set<BundleID> = []
         var deletions: Set<BundleID> = []
         var filled: Set<BundleID> = []
+        var services: Set<String> = []
         var handled: [BundleID: [Int64]] = [:]
         var taken: [BundleID: [Int64]] = [:]
         var responses: [BundleID: [Int64]] = [:]
@@ -23,7 +24,7 @@ extension AgentEngine {
         var rest = FollowUp()
         for result in results {
             switch result {
-            case .stored, .noticed, .extending, .extended, .dataStored:
+            case .stored, .noticed, .extending, .extended, .dataStored, .pushMessageStored:
                 followArrival(result, &rest, session: context.session)
             case .handled(let id, let app): rest.handled[app, default: []].append(id.rawValue)
             case .dataTaken(let id, let app): rest.taken[app, default: []].append(id.rawValue)
@@ -37,6 +38,7 @@ extension AgentEngine {
             case .topicChangeRequested(let waiter, let fault): topicChangeRequested(waiter: waiter, fault: fault)
             case .runEnded(let app, let counted, let givenUp):
                 attemptsCounted(of: app, counted: counted, givenUp: givenUp, context)
+            case .unifiedPush(let result): updateUnifiedPush(.committed(result), context)
             case .nothing: break
             }
         }
@@ -67,6 +69,9 @@ extension AgentEngine {
             if origin == session { rest.stored.append(id) }
             if isNew { rest.filled.insert(app) }
             if cleared { rest.deletions.insert(app) }
+        case .pushMessageStored(let id, let service, let origin):
+            if origin == session { rest.stored.append(id) }
+            if let service { rest.services.insert(service) }
         default: break
         }
     }
@@ -126,6 +131,9 @@ extension AgentEngine {
             sendMessages(to: app, [.channel(.takenConfirmed(messages: ids))], step: .confirmHandled)
         }
         for app in rest.filled { giveData(.stored, to: app, context) }
+        for service in rest.services.sorted() {
+            updateUnifiedPush(.committed(.stored(service: service)), context)
+        }
         for app in rest.deletions { sendDeletions(to: app, context) }
         for app in rest.awaited {
             hand(.stored, to: app, context)
@@ -148,6 +156,7 @@ extension AgentEngine {
         for identifier in terminals.identifiers { failTerminal(identifier, "the agent's store failed") }
         presentations = PresentationFlow(inherited: presentations.unanswered)
         updateSchedule(.storeFailed, context)
+        updateUnifiedPush(.storeFailed, context)
         emit(.reloadExtensions)
     }
 }

@@ -7,7 +7,11 @@ extension AgentEngine {
     package mutating func arrived(_ notifications: [OutgoingNotification], in session: Int, _ context: Context) {
         do {
             for notification in notifications {
-                if let notice = notification.notice {
+                if let message = notification.channelMessage {
+                    let arrived = ArrivedPushMessage(carrier: notification, message: message, session: session)
+                    enqueue(.unifiedPush(.arrived(arrived), at: context.now))
+                    watchExpiry(of: notification.expiresAt, context)
+                } else if let notice = notification.notice {
                     noticed(notice, by: notification, in: session, context)
                 } else if notification.isDataMessage {
                     dataArrived(notification, in: session, context)

@@ -97,6 +97,8 @@ package struct AgentEngine: Sendable {
     var channelWaiters = ChannelWaiters<Confirmation>()
     /// When data messages that have expired are ended next.
     var expiry = ExpiryWatch()
+    /// The apps of UnifiedPush.
+    package private(set) var unifiedPush = UnifiedPushEngine()
     var presentations: PresentationFlow
     var pruning = PruningTrigger()
     /// The apps to which calls have come that are not stored yet.
@@ -137,6 +139,24 @@ package struct AgentEngine: Sendable {
     /// Adds a change to the batch, which is committed after the work that is on the event loop already.
     package mutating func enqueue(_ change: StoreChange) {
         if batch.add(change) { emit(.commit) }
+    }
+
+    /// Passes an event to ``UnifiedPushEngine``, and follows its directives.
+    package mutating func updateUnifiedPush(_ event: UnifiedPushEngine.Event, _ context: Context) {
+        var directives = unifiedPush.handle(event)
+        var next = 0
+        do {
+            while next < directives.count {
+                defer { next += 1 }
+                switch directives[next] {
+                case .change(let change): enqueue(.unifiedPush(change, at: context.now))
+                case .read(let service):
+                    let first = try context.store.nextPushMessage(service: service, at: context.now)
+                    directives += unifiedPush.handle(.read(first, service: service))
+                case let directive: emit(.unifiedPush(directive))
+                }
+            }
+        } catch { fail(error) }
     }
 
     mutating func send(_ messages: [AgentMessage], to connection: AppConnectionID, _ step: AgentStep? = nil) {

@@ -44,6 +44,10 @@ package protocol AgentEngineStore {
     /// When the next data message, or message of an app, expires.
     func nextExpiry() throws -> Timestamp?
 
+    // MARK: UnifiedPush
+    /// The first message that waits for an app of UnifiedPush; `nil` where none waits.
+    func nextPushMessage(service: String, at: Timestamp) throws -> UnifiedPushMessage?
+
     // MARK: Apps
     /// The stored settings and state of an app's notifications.
     func record(of app: BundleID) throws -> AppNotificationRecord

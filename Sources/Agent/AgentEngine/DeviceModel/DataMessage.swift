@@ -1,6 +1,7 @@
 import AgentProtocol
 import Foundation
 import PushCore
+import WebPushProtocol
 
 /// A message that shows nothing and waits for its app's direct channel.
 package struct DataMessage: Sendable, Hashable {
@@ -50,6 +51,9 @@ extension OutgoingNotification {
         }
         return members["aps"] == nil
     }
+
+    /// The message that it carries for an app of UnifiedPush; `nil` for any other notification.
+    var channelMessage: ChannelMessage? { notice == nil ? ChannelMessage(bytes: payload) : nil }
 
     /// The name under which a later notification of its app takes its place on the screen and in the list: its collapse
     /// id, the tag that FCM's senders gave it for the screen alone, or one that no other has.

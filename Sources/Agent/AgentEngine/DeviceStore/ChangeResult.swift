@@ -54,6 +54,11 @@ package enum ChangeResult: Sendable, Equatable {
     /// A run's hand-overs without an answer were counted; `counted`: how many there were. `givenUp`:
     /// how many of them are not handed over again.
     case runEnded(app: BundleID, counted: Int, givenUp: Int)
+    /// A change that concerns UnifiedPush is stored.
+    case unifiedPush(UnifiedPushResult)
+    /// A message of UnifiedPush from a session is stored. `service`: the app for which it is queued now; `nil` where it was queued
+    /// before, or has ended.
+    case pushMessageStored(NotificationID, service: String?, session: Int)
     /// No result that needs an action.
     case nothing
 }

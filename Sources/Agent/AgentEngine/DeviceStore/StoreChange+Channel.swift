@@ -63,6 +63,22 @@ extension StoreChange {
     }
 }
 
+// MARK: UnifiedPush
+
+extension StoreChange {
+    /// A change that concerns UnifiedPush.
+    package static func unifiedPush(_ change: UnifiedPushChange, at: Timestamp) -> StoreChange {
+        switch change {
+        case .arrived(let arrived):
+            StoreChange(.storeArrival, .unifiedPush(change, at: at), arriving: arrived.carrier.id)
+        case .ended: StoreChange(.storeHandled, .unifiedPush(change, at: at))
+        // No app and no server would repeat these.
+        case .registered, .endpoint, .unregistered, .channelEnded:
+            StoreChange(.storeStanding, .unifiedPush(change, at: at), isKeptAfterFailure: true)
+        }
+    }
+}
+
 // MARK: Notices of the server
 
 extension StoreChange {

@@ -90,6 +90,8 @@ extension StoreChange {
         case topicChangeRequested(String, joins: Bool, app: BundleID, waiter: Int64)
         /// The server has answered a request about a topic.
         case topicSettled(TopicChangeRequest)
+        /// A change that concerns UnifiedPush.
+        case unifiedPush(UnifiedPushChange, at: Timestamp)
         /// A notice came over the device channel.
         case noticed(ArrivedNotice)
         /// The app has received the deletion of this notice.

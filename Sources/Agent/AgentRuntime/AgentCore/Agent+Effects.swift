@@ -78,6 +78,7 @@ extension Agent {
             flush()
             decide { $0.resumeExpiry($1) }
         case .link(let call): callLink(call)
+        case .unifiedPush(let directive): perform(directive)
         case .log(let level, let message, let metadata):
             logger.log(level: level, "\(message)", metadata: metadata)
         case .logSchedule(let notice): logger.log(notice)

@@ -4,6 +4,7 @@ import Logging
 import Networking
 import PushCore
 import RelayAgent
+import WebPushProtocol
 
 /// Delegate calls of the link to the server. The link runs on the agent's event loop, and calls the agent on it.
 extension Agent: ServerLinkDelegate, AppRequestDelegate {
@@ -30,7 +31,10 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
     // MARK: The session
 
     /// Reports that the device has its id (``AgentEvent/enrolled(_:)``).
-    package nonisolated func enrolled(as device: DeviceID) { events(.enrolled(device)) }
+    package nonisolated func enrolled(as device: DeviceID) {
+        events(.enrolled(device))
+        assumeIsolated { $0.decide { $0.updateUnifiedPush(.identityChanged, $1) } }
+    }
     /// Reports that the server accepted the login (``AgentEvent/sessionOpened``).
     package nonisolated func sessionOpened() {
         assumeIsolated { agent in
@@ -125,6 +129,67 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
     /// Answers who waits for a topic, and forgets the request.
     package nonisolated func topicAnswered(_ request: TopicChangeRequest, code: String?) {
         assumeIsolated { $0.decide { engine, _ in engine.topicAnswered(request, code: code) } }
+    }
+
+    // MARK: UnifiedPush
+
+    /// Stores the endpoint, and sends it to the app.
+    package nonisolated func endpointReceived(_ endpoint: String, of registration: UnifiedPushRegistration) {
+        updateUnifiedPush(.endpoint(endpoint, token: registration.token, channel: registration.channel))
+    }
+
+    /// Answers the app's calls with the reason.
+    package nonisolated func endpointRefused(of registration: UnifiedPushRegistration, code: String?) {
+        updateUnifiedPush(.noEndpoint(token: registration.token, code: code))
+    }
+
+    /// Forgets the channel.
+    package nonisolated func channelEnded(_ channel: PushChannelID) { updateUnifiedPush(.channelEnded(channel)) }
+
+    private nonisolated func updateUnifiedPush(_ event: UnifiedPushEngine.Event) {
+        assumeIsolated { $0.decide { $0.updateUnifiedPush(event, $1) } }
+    }
+
+    /// Loads the registrations, and begins to serve apps on the session bus.
+    func startUnifiedPush() throws {
+        guard let distributor = parts.distributor, link != nil else { return }
+        let stored = try store.pushRegistrations().map(\.registration)
+        distributor.start { [weak self] event in
+            self?.enter { agent in
+                switch event {
+                case .register(let asked, let call):
+                    let channel = PushChannelID.random(agent.parts.random)
+                    agent.updateUnifiedPush(.register(asked, call, channel: channel))
+                case .unregister(let token): agent.updateUnifiedPush(.unregister(token: token))
+                case .appeared(let service): agent.updateUnifiedPush(.appeared(service: service))
+                }
+            }
+        }
+        updateUnifiedPush(.started(stored))
+    }
+
+    /// Performs a directive that is none of the store's.
+    func perform(_ directive: UnifiedPushEngine.Directive) {
+        guard let distributor = parts.distributor else { return }
+        switch directive {
+        case .change, .read: break
+        case .askForChannels: onLink { $0.askForChannels() }
+        case .answer(let call, let failure): AgentStep.answerRequest.take { distributor.answer(call, failure) }
+        case .watch(let service): distributor.watch(service: service)
+        case .sendEndpoint(let registration): distributor.sendEndpoint(of: registration)
+        case .sendUnregistered(let registration, let isConfirmation):
+            distributor.sendUnregistered(registration, isConfirmation: isConfirmation)
+        case .deliver(let message, let version):
+            AgentStep.handOver.take {
+                distributor.deliver(message, version: version) { [weak self] outcome in
+                    self?.enter {
+                        $0.updateUnifiedPush(.delivered(message.id, service: message.service, outcome))
+                    }
+                }
+            }
+        case .rest(let duration, let service, let number):
+            enter(after: duration) { $0.updateUnifiedPush(.rested(service: service, number)) }
+        }
     }
 }
 

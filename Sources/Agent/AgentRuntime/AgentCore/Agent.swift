@@ -71,6 +71,7 @@ package actor Agent {
     /// - Parameters:
     ///   - presenter: Shows notifications.
     ///   - activator: Brings to the front the apps that the session bus starts; `nil` without a session bus.
+    ///   - distributor: Serves apps of UnifiedPush on the session bus; `nil` without one.
     ///   - focus: Reports the process whose window has the focus; `nil` without a screen.
     ///   - clock: Reads the system's clocks, and signals due times.
     ///   - positions: Reports the machine's position; `nil` for no source: then no request fires at a place.
@@ -78,7 +79,8 @@ package actor Agent {
     /// - Throws: ``AgentStartError``, or why the authorities' file cannot be used. The presenter is stopped then.
     package init(
         configuration: AgentConfiguration, presenter: any Presenter, activator: (any AppActivator)? = nil,
-        focus: (any WindowFocusSource)? = nil, clock: any AlarmClock, positions: (any PositionSource)? = nil,
+        distributor: (any PushDistributor)? = nil, focus: (any WindowFocusSource)? = nil, clock: any AlarmClock,
+        positions: (any PositionSource)? = nil,
         logger: Logger,
         events: @escaping @Sendable (AgentEvent) -> Void
     ) throws {
@@ -86,9 +88,11 @@ package actor Agent {
             try self.init(
                 configuration: configuration, timing: AgentTiming(), logger: logger, events: events,
                 parts: {
-                    try .production(
+                    var parts = try AgentDependencies.production(
                         configuration, presenter: presenter, activator: activator, focus: focus, clock: clock,
                         positions: positions, logger: logger)
+                    parts.distributor = distributor
+                    return parts
                 })
         } catch {
             presenter.stop()
@@ -162,6 +166,7 @@ package actor Agent {
             program: parts.peerCheck.executable)
         events(.listening(socketPath: configuration.socketPath))
         resumeWhatWaits()
+        try startUnifiedPush()
         if link == nil { logger.notice("There is no server: only the apps' own notifications are shown.") }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.link?.run() }
@@ -183,6 +188,7 @@ package actor Agent {
         extensions.end()
         onRelay { $0.writeLog() }
         parts.presenter.stop()
+        parts.distributor?.stop()
         parts.focus?.stop()
         parts.clock.stop()
         parts.positions?.stop()

@@ -39,6 +39,8 @@ struct AgentDependencies: Sendable {
     /// Fetches files for service extensions; `nil` without fetching.
     var media: MediaFetcher?
     var activator: (any AppActivator)?
+    /// Serves apps of UnifiedPush; `nil` without a session bus.
+    var distributor: (any PushDistributor)?
     var focus: (any WindowFocusSource)?
     /// The parent of a process.
     var parent: @Sendable (Int32) -> Int32? = ProcessTree.parent(of:)

@@ -1,5 +1,6 @@
 import AgentEngine
 import PushCore
+import WebPushProtocol
 
 /// Asks the server for a device id and for device tokens; a port, implemented over HTTP.
 package protocol EnrolmentClient: Sendable {
@@ -24,6 +25,14 @@ package protocol EnrolmentClient: Sendable {
     func setTopicSubscription(
         _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
     ) async throws(EnrolmentError)
+    /// Requests the endpoint of a channel of Web Push; repeating it gives the same endpoint.
+    ///
+    /// - Parameter key: The public key of the only application server that may send, in base64url; `nil` for none.
+    func registerChannel(
+        _ identity: DeviceIdentity, channel: PushChannelID, key: String?
+    ) async throws(EnrolmentError) -> String
+    /// Has the server forget a channel; no error where it knows none.
+    func endChannel(_ identity: DeviceIdentity, channel: PushChannelID) async throws(EnrolmentError)
 }
 
 /// Why the server gave no id or token.

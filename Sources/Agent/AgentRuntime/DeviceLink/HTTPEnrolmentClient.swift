@@ -6,6 +6,7 @@ import NIOCore
 import NIOSSL
 import Networking
 import PushCore
+import WebPushProtocol
 
 /// Enrolment over HTTPS: `POST /checkin` (protobuf) and `POST /c2dm/register3` (form), as the device protocol's own
 /// clients do it.
@@ -100,6 +101,27 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
             "app=\(topic)&sender=\(token)&device=\(identity.device)&X-gcm.topic=\(path)&X-scope=\(path)"
             + (joins ? "" : "&delete=true")
         _ = try await post(form, as: identity)
+    }
+
+    /// `POST /c2dm/register3` with `X-channel`. An answer whose endpoint is no URL of http or https with at most 1000 bytes is
+    /// ``EnrolmentError/unavailable(_:)``.
+    package func registerChannel(
+        _ identity: DeviceIdentity, channel: PushChannelID, key: String?
+    ) async throws(EnrolmentError) -> String {
+        let answer = try await post(Self.form(identity, channel, "sender=\(key ?? "")"), as: identity)
+        guard let endpoint = answer["token"], endpoint.utf8.count <= 1000, let url = URL(string: endpoint),
+            ["http", "https"].contains(url.scheme), url.host() != nil
+        else { throw .unavailable("the server's answer holds no endpoint") }
+        return endpoint
+    }
+
+    /// `POST /c2dm/register3` with `X-channel` and `delete=true`.
+    package func endChannel(_ identity: DeviceIdentity, channel: PushChannelID) async throws(EnrolmentError) {
+        _ = try await post(Self.form(identity, channel, "delete=true"), as: identity)
+    }
+
+    private static func form(_ identity: DeviceIdentity, _ channel: PushChannelID, _ further: String) -> String {
+        "app=web-push&device=\(identity.device)&X-channel=\(channel)&\(further)"
     }
 
     /// Posts a registration's form and reads the answer's `name=value` lines.

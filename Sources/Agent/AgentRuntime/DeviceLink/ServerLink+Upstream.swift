@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import Networking
 import PushCore
+import WebPushProtocol
 
 /// The outbox of apps' messages, and the topics that apps want to join or leave, as a link reads them. Used on the
 /// link's event loop only.
@@ -16,6 +17,8 @@ package protocol AppRequestStore {
     func pendingTopicChanges(
         after place: TopicChangeRequest.Place, limit: Int, environment: PushEnvironment
     ) throws -> [(request: TopicChangeRequest, token: String)]
+    /// The registrations of UnifiedPush that have no endpoint, and the channels that the server is to forget.
+    func pendingChannels() throws -> (registrations: [UnifiedPushRegistration], ended: [PushChannelID])
 }
 
 /// Receives the outcome of apps' messages and topic changes. Called on the link's event loop.
@@ -24,6 +27,13 @@ package protocol AppRequestDelegate {
     func upstreamEnded(_ sequence: QueuedUpstream.Place, code: String?)
     /// The server has done what an app wanted of a topic; or refused it, with this code.
     func topicAnswered(_ request: TopicChangeRequest, code: String?)
+    /// The server has given the endpoint of a channel.
+    func endpointReceived(_ endpoint: String, of registration: UnifiedPushRegistration)
+    /// The server gave a channel no endpoint: its code, with which it refuses that; `nil` where it could not be asked, and is asked
+    /// again.
+    func endpointRefused(of registration: UnifiedPushRegistration, code: String?)
+    /// The server has forgotten a channel.
+    func channelEnded(_ channel: PushChannelID)
 }
 
 /// Messages of apps to their providers, and topics.

@@ -40,6 +40,8 @@ package actor ServerLink {
     var upstream = UpstreamFlow()
     /// Wakes the loop that asks for topics.
     let topicSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+    /// Wakes the loop that asks for channels of UnifiedPush.
+    let channelSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
     /// Pauses before the server is tried again, by their numbers; and when the network ended some last.
     private var pauses: [Int: Task<Void?, Never>] = [:]
     private var pauseCount = 0
@@ -72,6 +74,7 @@ package actor ServerLink {
             group.addTask { await self.runRegistrationLoop() }
             group.addTask { await self.runRefusalLoop() }
             group.addTask { await self.runTopicLoop() }
+            group.addTask { await self.runChannelLoop() }
         }
         parts.network?.stop()
     }

@@ -21,6 +21,7 @@ package enum AgentSchema {
         migrator.registerMigration("11") { database in try database.execute(sql: eleventh) }
         migrator.registerMigration("12") { database in try database.execute(sql: twelfth) }
         migrator.registerMigration("13") { database in try database.execute(sql: thirteenth) }
+        migrator.registerMigration("14") { database in try database.execute(sql: fourteenth) }
         return migrator
     }
 
@@ -292,4 +293,33 @@ package enum AgentSchema {
     /// `attempts`: the number of runs of the app that ended before they had answered it.
     private static let thirteenth = ["notification", "response", "data_message", "upstream", "deletion"]
         .map { "ALTER TABLE \($0) ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;" }.joined(separator: "\n")
+
+    /// `unified_push`: the registrations of apps by UnifiedPush. `vapid`: NULL where every server may send. `endpoint`: NULL until
+    /// the server has given one. `unified_push_message`: messages that wait for their apps; `expires_at`: NULL for one
+    /// attempt. `ended_channel`: channels that the server is to forget.
+    private static let fourteenth = """
+        CREATE TABLE unified_push (
+            token TEXT PRIMARY KEY,
+            service TEXT NOT NULL,
+            description TEXT NOT NULL,
+            vapid TEXT,
+            version INTEGER NOT NULL,
+            channel BLOB NOT NULL UNIQUE,
+            endpoint TEXT
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE unified_push_message (
+            sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+            id INTEGER NOT NULL UNIQUE,
+            token TEXT NOT NULL,
+            service TEXT NOT NULL,
+            topic TEXT,
+            body BLOB NOT NULL,
+            received_at INTEGER NOT NULL,
+            expires_at INTEGER
+        ) STRICT;
+        CREATE INDEX unified_push_message_of_service ON unified_push_message (service, sequence);
+        CREATE INDEX unified_push_message_of_token ON unified_push_message (token, sequence);
+        CREATE INDEX unified_push_message_expiring ON unified_push_message (expires_at) WHERE expires_at IS NOT NULL;
+        CREATE TABLE ended_channel (channel BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
+        """
 }

@@ -57,7 +57,25 @@ extension AgentStore: AgentEngineStore {
     package func endedUpstream(app: BundleID) throws -> [EndedUpstream] { try read { try $0.endedUpstream(app: app) } }
     /// When the next data message, or message of an app, expires.
     package func nextExpiry() throws -> Timestamp? {
-        try read { [try $0.nextDataExpiry(), try $0.nextUpstreamExpiry()].compactMap(\.self).min() }
+        try read { reader in
+            let push = UnifiedPushTables(database: reader.database)
+            return [try reader.nextDataExpiry(), try reader.nextUpstreamExpiry(), try push.nextExpiry()]
+                .compactMap(\.self).min()
+        }
+    }
+
+    /// The first message that waits for an app of UnifiedPush; `nil` where none waits.
+    package func nextPushMessage(service: String, at now: Timestamp) throws -> UnifiedPushMessage? {
+        try read { try UnifiedPushTables(database: $0.database).nextMessage(service: service, at: now) }
+    }
+
+    /// The registrations of apps by UnifiedPush, and the number of messages that wait for each.
+    package func pushRegistrations() throws -> [(registration: UnifiedPushRegistration, waiting: Int)] {
+        try read { reader in
+            let tables = UnifiedPushTables(database: reader.database)
+            let waiting = try tables.waiting()
+            return try tables.registrations().map { ($0, waiting[$0.token] ?? 0) }
+        }
     }
 
     /// The stored settings and state of an app's notifications.

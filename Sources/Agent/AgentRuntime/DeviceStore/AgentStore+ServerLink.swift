@@ -1,6 +1,7 @@
 import AgentEngine
 import AgentProtocol
 import PushCore
+import WebPushProtocol
 
 /// The store as the link to the server uses it.
 extension AgentStore: ServerLinkStore, AppRequestStore {
@@ -18,6 +19,11 @@ extension AgentStore: ServerLinkStore, AppRequestStore {
         after place: TopicChangeRequest.Place, limit: Int, environment: PushEnvironment
     ) throws -> [(request: TopicChangeRequest, token: String)] {
         try read { try $0.pendingTopicChanges(after: place, limit: limit, environment: environment) }
+    }
+
+    /// The registrations of UnifiedPush that have no endpoint, and the channels that the server is to forget.
+    package func pendingChannels() throws -> (registrations: [UnifiedPushRegistration], ended: [PushChannelID]) {
+        try read { try UnifiedPushTables(database: $0.database).pendingChannels() }
     }
 
     /// The ids of notifications that are stored here and whose ack the server has not confirmed, ascending.

@@ -178,6 +178,9 @@ package final class AgentStore: Sendable {
                 try database.execute(sql: "DELETE FROM \(table)")
             }
             try database.execute(sql: "DELETE FROM registration WHERE token IS NOT NULL")
+            // The channels are the device's: another identity needs new endpoints, and has none to end.
+            try database.execute(sql: "UPDATE unified_push SET endpoint = NULL")
+            try database.execute(sql: "DELETE FROM ended_channel")
         }
     }
 

@@ -87,6 +87,10 @@ extension ChangeApplier {
         case .topicChangeRequested(let topic, let joins, let app, let waiter):
             return .topicChangeRequested(waiter: waiter, fault: try requestTopicChange(topic, joins: joins, app: app))
         case .topicSettled(let request): try execute("DELETE FROM topic_wish WHERE sequence = ?", [request.sequence])
+        case .unifiedPush(let change, let at):
+            return try UnifiedPushTables(database: database).apply(change, at: at) { id, state, source, note in
+                try report(id, state, at: at, source: source, note: note)
+            }
         case .noticed(let arrived): return try store(arrived)
         case .deletionTaken(let id, let app): try forgetDeletion(id, app: app)
         case .extended(let id, let content, let disposition, let outcome, let note, let at):

@@ -133,6 +133,9 @@ extension ChangeApplier {
     }
 
     func expireData(at: Timestamp) throws {
+        try UnifiedPushTables(database: database).expire(at: at) { id, state, source, note in
+            try report(id, state, at: at, source: source, note: note)
+        }
         let ids = try Int64.fetchAll(
             database.cachedStatement(
                 sql: "SELECT id FROM data_message WHERE expires_at IS NOT NULL AND expires_at <= ? ORDER BY sequence"),
@@ -160,7 +163,8 @@ extension ChangeApplier {
     /// - Returns: Whether it waited.
     func takeBackData(_ id: NotificationID, app: BundleID) throws -> Bool {
         try execute("DELETE FROM data_message WHERE id = ? AND app = ?", [id.rawValue, app])
-        return database.changesCount == 1
+        if database.changesCount == 1 { return true }
+        return try UnifiedPushTables(database: database).remove(id)
     }
 }
 
@@ -205,7 +209,13 @@ extension ChangeApplier {
         let carrier = arrived.carrier
         let app = BundleID(carrier.topic)
         try execute("INSERT OR IGNORE INTO unconfirmed (id) VALUES (?)", [carrier.id.rawValue])
-        guard database.changesCount == 1, arrived.isForInstalledApp else {
+        let isNew = database.changesCount == 1
+        var concernsApp = arrived.isForInstalledApp
+        // Apps of UnifiedPush have one topic at the server, and none is installed under it.
+        if case .withdrawn(let id) = arrived.notice, !concernsApp {
+            concernsApp = try UnifiedPushTables(database: database).contains(id)
+        }
+        guard isNew, concernsApp else {
             return .noticed(carrier.id, app: app, session: arrived.session, withdrawn: [])
         }
         switch arrived.notice {

@@ -146,7 +146,19 @@ package struct ManagementCommandHandler {
             },
             position: AgentStatus.Position(
                 source: circumstances.positionSource, fault: schedule.positionFault,
-                isKnown: schedule.regions.hasPosition))
+                isKnown: schedule.regions.hasPosition),
+            unifiedPush: try pushApps())
+    }
+
+    /// `nil` without a server: nothing is served by UnifiedPush then.
+    private func pushApps() throws -> [AgentStatus.PushApp]? {
+        guard circumstances.hasServer else { return nil }
+        let apps = try store.pushRegistrations().map { registration, waiting in
+            AgentStatus.PushApp(
+                service: registration.service, description: registration.description, endpoint: registration.endpoint,
+                waiting: waiting)
+        }
+        return AnswerLimits.fitting(apps.sorted { ($0.service, $0.description) < ($1.service, $1.description) })
     }
 
     private func tokenFault(of app: AppManifest) -> String? {

@@ -19,6 +19,21 @@ package struct BusMessage: ~Copyable {
         self.pointer = pointer
     }
 
+    /// The reply to a call; `nil` when libdbus has no memory.
+    package init?(replyTo call: borrowing BusMessage) {
+        guard let pointer = dbus_message_new_method_return(call.pointer) else { return nil }
+        self.pointer = pointer
+    }
+
+    /// An error in reply to a call; `nil` when libdbus refuses the name or has no memory.
+    package init?(errorTo call: borrowing BusMessage, name: String, text: String) {
+        guard let pointer = dbus_message_new_error(call.pointer, name, BusValue.plain(text)) else { return nil }
+        self.pointer = pointer
+    }
+
+    /// Another reference to the same message.
+    func copyReference() -> BusMessage { BusMessage(owning: dbus_message_ref(pointer)) }
+
     deinit { dbus_message_unref(pointer) }
 
     // MARK: Reading
@@ -34,6 +49,15 @@ package struct BusMessage: ~Copyable {
     package var errorName: String {
         dbus_message_get_error_name(pointer).map { String(cString: $0) } ?? "unknown error"
     }
+
+    /// Whether it is a call.
+    package var isCall: Bool { type == DBUS_MESSAGE_TYPE_METHOD_CALL }
+    /// Whether the caller of a call waits for a reply.
+    package var wantsReply: Bool { isCall && dbus_message_get_no_reply(pointer) == 0 }
+    /// The interface that a call or a signal names.
+    package var interface: String? { dbus_message_get_interface(pointer).map { String(cString: $0) } }
+    /// The name of the method or the signal.
+    package var member: String? { dbus_message_get_member(pointer).map { String(cString: $0) } }
 
     /// The sender, by the unique name that the bus vouches for.
     package var sender: String? { dbus_message_get_sender(pointer).map { String(cString: $0) } }

@@ -20,6 +20,8 @@ package indirect enum BusValue: Hashable, Sendable {
     case boolean(Bool)
     /// A list of texts, `as`.
     case strings([String])
+    /// Bytes, `ay`.
+    case bytes([UInt8])
     /// A list of byte strings, `aay`.
     case data([[UInt8]])
     /// A number with a fraction, `d`.
@@ -106,8 +108,16 @@ package indirect enum BusValue: Hashable, Sendable {
             var inner = DBusMessageIter()
             dbus_message_iter_recurse(&iterator, &inner)
             return byteStrings(&inner)
+        case aldaba_dbus_array where dbus_message_iter_get_element_type(&iterator) == aldaba_dbus_byte:
+            return .bytes(bytes(&iterator))
         default: return .other
         }
+    }
+
+    private static func bytes(_ iterator: inout DBusMessageIter) -> [UInt8] {
+        var inner = DBusMessageIter()
+        dbus_message_iter_recurse(&iterator, &inner)
+        return readAll(&inner).compactMap { if case .byte(let byte) = $0 { byte } else { nil } }
     }
 
     /// A list of byte strings; our interfaces use no list of other lists.
@@ -115,9 +125,7 @@ package indirect enum BusValue: Hashable, Sendable {
         var strings: [[UInt8]] = []
         while dbus_message_iter_get_arg_type(&iterator) != 0 {
             guard dbus_message_iter_get_element_type(&iterator) == aldaba_dbus_byte else { return .other }
-            var bytes = DBusMessageIter()
-            dbus_message_iter_recurse(&iterator, &bytes)
-            strings.append(readAll(&bytes).compactMap { if case .byte(let byte) = $0 { byte } else { nil } })
+            strings.append(bytes(&iterator))
             dbus_message_iter_next(&iterator)
         }
         return .data(strings)
@@ -161,13 +169,13 @@ package indirect enum BusValue: Hashable, Sendable {
             return Self.container(aldaba_dbus_array, signature: "s", in: &iterator) { inner in
                 texts.allSatisfy { Self.append($0, to: &inner) }
             }
+        case .bytes(let bytes):
+            return Self.container(aldaba_dbus_array, signature: "y", in: &iterator) { inner in
+                bytes.allSatisfy { BusValue.byte($0).append(to: &inner) }
+            }
         case .data(let strings):
             return Self.container(aldaba_dbus_array, signature: "ay", in: &iterator) { inner in
-                strings.allSatisfy { bytes in
-                    Self.container(aldaba_dbus_array, signature: "y", in: &inner) { inner in
-                        bytes.allSatisfy { BusValue.byte($0).append(to: &inner) }
-                    }
-                }
+                strings.allSatisfy { BusValue.bytes($0).append(to: &inner) }
             }
         case .dictionary(let entries):
             return Self.container(aldaba_dbus_array, signature: "{sv}", in: &iterator) { inner in
@@ -203,6 +211,7 @@ package indirect enum BusValue: Hashable, Sendable {
         case .double: "d"
         case .variant: "v"
         case .strings: "as"
+        case .bytes: "ay"
         case .data: "aay"
         case .dictionary: "a{sv}"
         case .path: "o"

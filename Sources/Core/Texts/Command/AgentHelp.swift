@@ -2,8 +2,8 @@ extension CommandSection {
     /// The help of `agent` and `device`.
     static let agentHelp = CommandSection(
         """
-        List the apps of the running agent with their device tokens.
-        Enumera las aplicaciones del agente en marcha, con sus tokens de dispositivo.
+        List the apps of the running agent with their device tokens, and those of UnifiedPush.
+        Enumera las aplicaciones del agente en marcha, con sus tokens de dispositivo, y las de UnifiedPush.
 
         Move a running app to the foreground or the background.
         Pasa una aplicación en marcha al primer o al segundo plano.

@@ -29,6 +29,12 @@ extension CommandSection {
         no device token yet
         aún no hay token de dispositivo
 
+        no endpoint yet
+        aún no hay dirección
+
+        {count} waiting
+        {count} en espera
+
         not enrolled yet
         aún sin dar de alta
 

@@ -59,7 +59,7 @@ package struct BrowserEnrolment: Sendable {
     func enrol(_ credentials: DeviceCredentials) async throws -> Bool { try await enrolment.enrol(credentials) }
 
     /// The result of ``register(_:key:of:)``.
-    enum Outcome: Sendable {
+    package enum Outcome: Sendable {
         /// The last component of the subscription's address.
         case registered(String)
         /// The status of the answer, and a sentence.
@@ -70,7 +70,8 @@ package struct BrowserEnrolment: Sendable {
     ///
     /// - Parameter key: The application server's public key, in base64url.
     /// - Throws: An error when the register cannot be read or written.
-    func register(_ id: PushChannelID, key: String?, of credentials: DeviceCredentials) async throws -> Outcome {
+    package func register(_ id: PushChannelID, key: String?, of credentials: DeviceCredentials) async throws -> Outcome
+    {
         var sender = ""
         if let key {
             guard let known = VAPIDToken.key(ofSender: key) else {
@@ -96,7 +97,7 @@ package struct BrowserEnrolment: Sendable {
     /// Ends a subscription; no error where there is none.
     ///
     /// - Throws: An error when the register cannot be written.
-    func unregister(_ id: PushChannelID, of device: DeviceID) async throws {
+    package func unregister(_ id: PushChannelID, of device: DeviceID) async throws {
         // The browser is told the same whether it was there.
         _ = try await store.removeWebChannel(id, of: device)
     }

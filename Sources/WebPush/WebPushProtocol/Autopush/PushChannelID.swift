@@ -11,6 +11,16 @@ package struct PushChannelID: Hashable, Sendable, CustomStringConvertible {
         self.bytes = Array(bytes)
     }
 
+    /// A random UUID (RFC 9562, version 4).
+    package static func random(_ random: () -> UInt64) -> PushChannelID {
+        var bytes = [random(), random()].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) } }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return PushChannelID(sixteen: bytes)
+    }
+
+    private init(sixteen bytes: [UInt8]) { self.bytes = bytes }
+
     private static let hyphens: Set<Int> = [8, 13, 18, 23]
 
     /// Reads 36 characters: 32 hexadecimal digits in lower case with hyphens after the 8th, 12th, 16th and 20th; `nil` for

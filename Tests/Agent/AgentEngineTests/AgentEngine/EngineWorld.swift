@@ -108,6 +108,7 @@ final class StoredByTest: AgentEngineStore {
     var wantedNow: [WaitingNotification] = []
     var requests: [PendingRequest] = []
     var data: [DataMessage] = []
+    var pushMessages: [UnifiedPushMessage] = []
     var ended: [EndedUpstream] = []
     var expiry: Timestamp?
     var registered: Registration = .unknown
@@ -142,6 +143,9 @@ final class StoredByTest: AgentEngineStore {
     func done(app: BundleID, run: String) throws -> Set<Int64> { try reading([]) }
     func waitingData(app: BundleID, after place: DataMessage.Place, limit: Int, at: Timestamp) throws -> [DataMessage] {
         try reading(Array(data.filter { $0.sequence > place }.prefix(limit)))
+    }
+    func nextPushMessage(service: String, at: Timestamp) throws -> UnifiedPushMessage? {
+        try reading(pushMessages.first { $0.service == service })
     }
     func deletions(app: BundleID) throws -> [Deletion] { try reading([]) }
     func endedUpstream(app: BundleID) throws -> [EndedUpstream] { try reading(ended) }

@@ -18,11 +18,14 @@ public struct AgentStatus: Codable, Hashable, Sendable {
     public var apps: [App]
     /// The source of the machine's position; `nil` of an agent that does not report it.
     public var position: Position?
+    /// The apps that have registered by UnifiedPush; `nil` of an agent that does not report them.
+    public var unifiedPush: [PushApp]?
 
     /// Makes the answer to a question for the status.
     public init(
         process: Int32, device: String?, isConnected: Bool, hasServer: Bool = true, serverFault: String? = nil,
-        hasScreen: Bool, screenFault: String? = nil, apps: [App], position: Position? = nil
+        hasScreen: Bool, screenFault: String? = nil, apps: [App], position: Position? = nil,
+        unifiedPush: [PushApp]? = nil
     ) {
         self.process = process
         self.device = device
@@ -33,6 +36,27 @@ public struct AgentStatus: Codable, Hashable, Sendable {
         self.screenFault = screenFault
         self.apps = apps
         self.position = position
+        self.unifiedPush = unifiedPush
+    }
+
+    /// An app's registration by UnifiedPush.
+    public struct PushApp: Codable, Hashable, Sendable {
+        /// The app's bus name.
+        public var service: String
+        /// The purpose of the registration; may be empty.
+        public var description: String
+        /// The URL to which application servers send; `nil` until the server has given one.
+        public var endpoint: String?
+        /// The number of messages that wait for the app.
+        public var waiting: Int
+
+        /// Creates an instance from its properties.
+        public init(service: String, description: String, endpoint: String?, waiting: Int) {
+            self.service = service
+            self.description = description
+            self.endpoint = endpoint
+            self.waiting = waiting
+        }
     }
 
     /// The source of the machine's position, and its state.

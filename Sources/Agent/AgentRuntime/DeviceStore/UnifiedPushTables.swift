@@ -1,0 +1,195 @@
+import AgentEngine
+import Foundation
+import GRDB
+import PushCore
+import WebPushProtocol
+
+/// The tables of UnifiedPush: registrations, messages that wait for their apps, and channels that the server is to forget.
+///
+/// Used within the reading or the transaction that it was made for. Every function throws when the database does.
+struct UnifiedPushTables {
+    /// How many messages may wait for a registration; with one more, the oldest ends.
+    static let mostMessages = 100
+
+    let database: Database
+
+    // MARK: Reading
+
+    func registrations() throws -> [UnifiedPushRegistration] {
+        try fetch("1", [])
+    }
+
+    /// The registrations that have no endpoint, and the channels that the server is to forget.
+    func pendingChannels() throws -> (registrations: [UnifiedPushRegistration], ended: [PushChannelID]) {
+        let ended = try Data.fetchAll(database, sql: "SELECT channel FROM ended_channel ORDER BY channel")
+        return (try fetch("endpoint IS NULL", []), ended.compactMap(PushChannelID.init(bytes:)))
+    }
+
+    /// The number of messages that wait for each registration.
+    func waiting() throws -> [String: Int] {
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT token, count(*) FROM unified_push_message GROUP BY token")
+        return Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
+    }
+
+    func nextMessage(service: String, at: Timestamp) throws -> UnifiedPushMessage? {
+        try Row.fetchOne(
+            database.cachedStatement(
+                sql: """
+                    SELECT id, token, body, expires_at IS NULL FROM unified_push_message
+                    WHERE service = ? AND (expires_at IS NULL OR expires_at > ?) ORDER BY sequence LIMIT 1
+                    """), arguments: [service, at.rawValue]
+        ).map { row in
+            UnifiedPushMessage(
+                id: NotificationID(rawValue: row[0]), token: row[1], service: service, body: Array(row[2] as Data),
+                isAttemptedOnce: row[3])
+        }
+    }
+
+    /// Whether a message waits.
+    func contains(_ id: NotificationID) throws -> Bool { try !messages("id = ?", [id.rawValue]).isEmpty }
+
+    func nextExpiry() throws -> Timestamp? {
+        try Int64.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT min(expires_at) FROM unified_push_message WHERE expires_at IS NOT NULL")
+        ).map(Timestamp.init(rawValue:))
+    }
+
+    private func fetch(_ condition: String, _ arguments: StatementArguments) throws -> [UnifiedPushRegistration] {
+        try Row.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    SELECT token, service, description, vapid, version, channel, endpoint FROM unified_push
+                    WHERE \(condition) ORDER BY token
+                    """), arguments: arguments
+        ).compactMap { row in
+            guard let version = UnifiedPushVersion(rawValue: row[4]), let channel = PushChannelID(bytes: row[5] as Data)
+            else { return nil }
+            return UnifiedPushRegistration(
+                token: row[0], service: row[1], description: row[2], vapid: row[3], version: version, channel: channel,
+                endpoint: row[6])
+        }
+    }
+
+    // MARK: Changes
+
+    /// Makes a change; `report` writes a state into the timeline of a message.
+    func apply(
+        _ change: UnifiedPushChange, at: Timestamp,
+        report: (NotificationID, NotificationState, TimelineSource, _ note: String) throws -> Void
+    ) throws -> ChangeResult {
+        switch change {
+        case .arrived(let arrived): return try store(arrived, at: at, report: report)
+        case .registered(let registration, let ended):
+            if let ended { try end(ended) }
+            try store(registration)
+            return .unifiedPush(.registered(registration))
+        case .endpoint(let endpoint, let token):
+            try execute("UPDATE unified_push SET endpoint = ? WHERE token = ?", [endpoint, token])
+            return .unifiedPush(database.changesCount == 1 ? .endpoint(endpoint, token: token) : .nothing)
+        case .unregistered(let token):
+            guard let registration = try fetch("token = ?", [token]).first else { return .unifiedPush(.nothing) }
+            for id in try messages("token = ?", [token]) {
+                try remove(id)
+                try report(id, .dropped(.unregistered), .agent, "its app has ended the registration")
+            }
+            try execute("DELETE FROM unified_push WHERE token = ?", [token])
+            try end(registration.channel)
+            return .unifiedPush(.unregistered(token: token))
+        case .channelEnded(let channel):
+            try execute("DELETE FROM ended_channel WHERE channel = ?", [Data(channel.bytes)])
+            return .unifiedPush(.channelEnded)
+        case .ended(let id, let service, let state, let note):
+            if try remove(id) { try report(id, state, state == .handed ? .app : .agent, note) }
+            return .unifiedPush(.ended(service: service))
+        }
+    }
+
+    /// Ends messages whose time is over.
+    func expire(
+        at: Timestamp, report: (NotificationID, NotificationState, TimelineSource, _ note: String) throws -> Void
+    ) throws {
+        for id in try messages("expires_at IS NOT NULL AND expires_at <= ?", [at.rawValue]) {
+            try remove(id)
+            try report(id, .expired, .agent, "its app could not be reached in time")
+        }
+    }
+
+    /// Removes a message.
+    ///
+    /// - Returns: Whether it waited.
+    @discardableResult func remove(_ id: NotificationID) throws -> Bool {
+        try execute("DELETE FROM unified_push_message WHERE id = ?", [id.rawValue])
+        return database.changesCount == 1
+    }
+
+    private func store(_ registration: UnifiedPushRegistration) throws {
+        try execute(
+            """
+            INSERT OR REPLACE INTO unified_push (token, service, description, vapid, version, channel, endpoint)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                registration.token, registration.service, registration.description, registration.vapid,
+                registration.version.rawValue, Data(registration.channel.bytes), registration.endpoint,
+            ])
+    }
+
+    private func store(
+        _ arrived: ArrivedPushMessage, at: Timestamp,
+        report: (NotificationID, NotificationState, TimelineSource, _ note: String) throws -> Void
+    ) throws -> ChangeResult {
+        let (carrier, envelope) = (arrived.carrier, arrived.message.envelope)
+        let ended = ChangeResult.pushMessageStored(carrier.id, service: nil, session: arrived.session)
+        try execute("INSERT OR IGNORE INTO unconfirmed (id) VALUES (?)", [carrier.id.rawValue])
+        guard database.changesCount == 1 else { return ended }
+        let channel = Data(arrived.message.channel.bytes)
+        guard let registration = try fetch("channel = ?", [channel]).first else {
+            try report(carrier.id, .dropped(.unregistered), .agent, "no app on the device has this subscription")
+            return ended
+        }
+        guard envelope.contentEncoding == "aes128gcm", !envelope.body.isEmpty else {
+            try report(
+                carrier.id, .failed("badEncoding"), .agent,
+                "apps of UnifiedPush receive messages with content encoding aes128gcm alone (RFC 8291)")
+            return ended
+        }
+        if let topic = carrier.collapseID {
+            for id in try messages("token = ? AND topic = ?", [registration.token, topic]) {
+                try remove(id)
+                try report(id, .replaced, .agent, "by a message of the same topic")
+            }
+        }
+        for id in try messages("token = ?", [registration.token]).dropLast(Self.mostMessages - 1) {
+            try remove(id)
+            try report(
+                id, .dropped(.overflow), .agent, "\(Self.mostMessages) newer messages wait for \(registration.service)")
+        }
+        try execute(
+            """
+            INSERT INTO unified_push_message (id, token, service, topic, body, received_at, expires_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING
+            """,
+            [
+                carrier.id.rawValue, registration.token, registration.service, carrier.collapseID, Data(envelope.body),
+                at.rawValue, carrier.expiresAt?.rawValue,
+            ])
+        return .pushMessageStored(carrier.id, service: registration.service, session: arrived.session)
+    }
+
+    private func end(_ channel: PushChannelID) throws {
+        try execute("INSERT OR IGNORE INTO ended_channel (channel) VALUES (?)", [Data(channel.bytes)])
+    }
+
+    private func messages(_ condition: String, _ arguments: StatementArguments) throws -> [NotificationID] {
+        try Int64.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT id FROM unified_push_message WHERE \(condition) ORDER BY sequence"), arguments: arguments
+        ).map(NotificationID.init(rawValue:))
+    }
+
+    private func execute(_ sql: String, _ arguments: StatementArguments) throws {
+        try database.cachedStatement(sql: sql).execute(arguments: arguments)
+    }
+}

@@ -1,0 +1,293 @@
+import AgentEngine
+import Glibc
+import Logging
+import Networking
+import Platform
+import PushCore
+
+/// The thread of ``UnifiedPushBus``: answers apps' calls, and calls apps; used on its thread only.
+final class UnifiedPushWorker {
+    private static let bus = "org.freedesktop.DBus"
+    private static let busPath = "/org/freedesktop/DBus"
+    /// The time that an app may take to be started and to answer: libdbus' own limit for calls.
+    private static let callTimeout = Duration.seconds(25)
+
+    /// A call of ours that waits for its answer.
+    private enum Call {
+        case name
+        case deliver(UnifiedPushMessage, (UnifiedPushOutcome) -> Void)
+    }
+
+    private let address: String
+    private let wakeUp: WakeUp
+    private let logger: Logger
+    private let takeCommands: () -> [UnifiedPushBus.Command]
+    private var events: (@Sendable (PushDistributorEvent) -> Void)?
+    private var connection: BusConnection?
+    private var calls = BusCalls<Call>()
+    /// The calls of apps that wait for the agent's answer, by their numbers.
+    private var callers = ReceivedCalls()
+    private var watched: Set<String> = []
+    private var nextAttempt = ContinuousClock.now
+    private var backOff = BackOff()
+    private var isStopped = false
+
+    init(
+        address: String, wakeUp: WakeUp, logger: Logger, takeCommands: @escaping () -> [UnifiedPushBus.Command]
+    ) {
+        self.address = address
+        self.wakeUp = wakeUp
+        self.logger = logger
+        self.takeCommands = takeCommands
+    }
+
+    /// Runs until it is stopped.
+    func run() {
+        while !isStopped {
+            sleep()
+            wakeUp.clear()
+            for command in takeCommands() { perform(command) }
+            if events != nil, connection == nil, nextAttempt <= .now { connect() }
+            readBus()
+            for call in calls.takeLate() { complete(call, .unanswered) }
+        }
+    }
+
+    private func sleep() {
+        let events = connection?.hasMessagesToSend == true ? Int16(POLLIN) | Int16(POLLOUT) : Int16(POLLIN)
+        var descriptors = [
+            pollfd(fd: wakeUp.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: connection?.descriptor ?? -1, events: events, revents: 0),
+        ]
+        let attempt = connection == nil && self.events != nil ? nextAttempt : nil
+        Pause.poll(&descriptors, until: [calls.deadline, attempt].compactMap { $0 }.min())
+    }
+
+    private func perform(_ command: UnifiedPushBus.Command) {
+        switch command {
+        case .start(let events): self.events = events
+        case .answer(let call, let failure):
+            guard let received = callers.take(call.number) else { return }
+            reply(to: received, UnifiedPushArguments.answer(failure, call.version))
+        case .watch(let service):
+            if watched.insert(service).inserted { connection?.subscribe(Self.rule(service)) }
+        case .sendEndpoint(let registration):
+            let arguments = UnifiedPushArguments.endpoint(of: registration)
+            notify(registration, "NewEndpoint", arguments)
+        case .sendUnregistered(let registration, let isConfirmation):
+            let arguments = UnifiedPushArguments.unregistered(registration, isConfirmation: isConfirmation)
+            notify(registration, "Unregistered", arguments)
+        case .deliver(let message, let version, let complete): deliver(message, version, complete)
+        case .stop: isStopped = true
+        }
+    }
+
+    // MARK: The connection
+
+    private static func rule(_ service: String) -> String {
+        "type='signal',sender='\(bus)',member='NameOwnerChanged',arg0='\(service)'"
+    }
+
+    private func connect() {
+        do {
+            let opened = try BusConnection(address: address)
+            // Without a flag the bus hands the name over when a program that has it now ends.
+            if let request = BusMessage(
+                destination: Self.bus, path: Self.busPath, interface: Self.bus, method: "RequestName"),
+                request.append([.string(UnifiedPushArguments.distributor), .uint32(0)]),
+                let serial = opened.send(request)
+            {
+                calls.add(.name, serial: serial, timeout: Self.callTimeout)
+            }
+            for service in watched { opened.subscribe(Self.rule(service)) }
+            opened.transfer()
+            connection = opened
+            // Apps may have come while there was no bus.
+            for service in watched { events?(.appeared(service: service)) }
+        } catch {
+            if backOff.attempts == 0 {
+                logger.warning(
+                    "Apps of UnifiedPush cannot be served: the session bus cannot be reached.",
+                    metadata: [LogKey.error: "\(error)"])
+            }
+            nextAttempt = backOff.deadline()
+        }
+    }
+
+    private func readBus() {
+        guard let connection else { return }
+        connection.transfer()
+        while let message = connection.next() { handleMessage(message) }
+        guard !connection.isConnected else { return }
+        self.connection = nil
+        nextAttempt = backOff.deadline()
+        callers.removeAll()
+        for call in calls.takeAll() { complete(call, .unreachable(reason: "the session bus is gone")) }
+    }
+
+    private func handleMessage(_ message: borrowing BusMessage) {
+        if message.isReply || message.isError {
+            guard let call = calls.take(message.answers) else { return }
+            complete(call, message.isReply ? .taken : Self.outcome(ofError: message.errorName))
+            if case .name = call { nameAnswered(message.arguments) }
+        } else if message.isSignal(Self.bus, "NameOwnerChanged"), message.sender == Self.bus {
+            guard case .string(let service)? = message.arguments.first,
+                case .string(let owner)? = message.arguments.last, !owner.isEmpty
+            else { return }
+            events?(.appeared(service: service))
+        } else if message.isCall {
+            handleCall(message)
+        }
+    }
+
+    private func nameAnswered(_ arguments: [BusValue]) {
+        backOff.reset()
+        // 1: this program has the name; 2: it waits for it (D-Bus specification, "RequestName").
+        guard arguments != [.uint32(1)] else { return }
+        logger.notice(
+            "Another program serves apps of UnifiedPush as org.unifiedpush.Distributor.aldaba; this one begins when that ends."
+        )
+    }
+
+    /// Errors of the bus itself, which has not reached the app.
+    private static let unreachable: Set<String> = [
+        "ServiceUnknown", "NameHasNoOwner", "TimedOut", "NoServer", "Disconnected", "AccessDenied", "LimitsExceeded",
+    ]
+
+    private static func outcome(ofError name: String) -> UnifiedPushOutcome {
+        let prefix = "org.freedesktop.DBus.Error."
+        guard name.hasPrefix(prefix) else {
+            // The bus starts some apps by systemd, which has errors of its own.
+            return name.hasPrefix("org.freedesktop.systemd1.") ? .unreachable(reason: name) : .refused(error: name)
+        }
+        let error = String(name.dropFirst(prefix.count))
+        if error == "NoReply" { return .unanswered }
+        return unreachable.contains(error) || error.hasPrefix("Spawn.")
+            ? .unreachable(reason: "it does not run and cannot be started (\(error))") : .refused(error: name)
+    }
+
+    private func complete(_ call: Call, _ outcome: UnifiedPushOutcome) {
+        if case .deliver(_, let complete) = call { complete(outcome) }
+    }
+
+    // MARK: Calls of apps
+
+    private func handleCall(_ message: borrowing BusMessage) {
+        let version = UnifiedPushVersion.allCases.first {
+            message.interface == UnifiedPushArguments.distributorInterface($0)
+        }
+        switch (message.path, version, message.member) {
+        case (UnifiedPushArguments.distributorPath, let version?, "Register"): register(message, version)
+        case (UnifiedPushArguments.distributorPath, let version?, "Unregister"):
+            guard let token = UnifiedPushArguments.unregister(message.arguments, version) else {
+                return refuse(message, "InvalidArgs", "token must be that of the registration")
+            }
+            reply(to: message, version == .two ? [.dictionary([:])] : [])
+            events?(.unregister(token: token))
+        default: handleStandardCall(message)
+        }
+    }
+
+    /// Calls that every object on the bus answers.
+    private func handleStandardCall(_ message: borrowing BusMessage) {
+        switch (message.interface, message.member) {
+        case ("org.freedesktop.DBus.Peer", "Ping"): reply(to: message, [])
+        case ("org.freedesktop.DBus.Introspectable", "Introspect"):
+            let isDistributor = message.path == UnifiedPushArguments.distributorPath
+            let parent = "<node><node name=\"org/unifiedpush/Distributor\"/></node>\n"
+            reply(to: message, [.string(isDistributor ? UnifiedPushArguments.introspection : parent)])
+        default:
+            refuse(
+                message, "UnknownMethod",
+                "\(UnifiedPushArguments.distributorPath) has Register and Unregister of org.unifiedpush.Distributor2 and 1"
+            )
+        }
+    }
+
+    private func register(_ message: borrowing BusMessage, _ version: UnifiedPushVersion) {
+        let asked: UnifiedPushRegister
+        do throws(UnifiedPushRegister.Fault) {
+            asked = try UnifiedPushArguments.register(message.arguments, version)
+        } catch { return refuse(message, "InvalidArgs", error.text) }
+        guard let number = callers.add(message) else {
+            return reply(to: message, UnifiedPushArguments.answer(.internalError, version))
+        }
+        events?(.register(asked, UnifiedPushCall(number: number, version: version)))
+    }
+
+    private func reply(to call: borrowing BusMessage, _ values: [BusValue]) {
+        guard call.wantsReply, let answer = BusMessage(replyTo: call), answer.append(values) else { return }
+        _ = connection?.send(answer)
+        connection?.transfer()
+    }
+
+    private func refuse(_ call: borrowing BusMessage, _ error: String, _ text: String) {
+        guard call.wantsReply,
+            let answer = BusMessage(errorTo: call, name: "org.freedesktop.DBus.Error.\(error)", text: text)
+        else { return }
+        _ = connection?.send(answer)
+        connection?.transfer()
+    }
+
+    // MARK: Calls to apps
+
+    private func send(
+        _ method: String, to service: String, _ version: UnifiedPushVersion, _ arguments: [BusValue]
+    ) -> UInt32? {
+        guard let connection,
+            let message = BusMessage(
+                destination: service, path: UnifiedPushArguments.connectorPath,
+                interface: UnifiedPushArguments.connectorInterface(version), method: method),
+            message.append(arguments), let serial = connection.send(message)
+        else { return nil }
+        connection.transfer()
+        return serial
+    }
+
+    private func notify(_ registration: UnifiedPushRegistration, _ method: String, _ arguments: [BusValue]) {
+        _ = send(method, to: registration.service, registration.version, arguments)
+    }
+
+    private func deliver(
+        _ message: UnifiedPushMessage, _ version: UnifiedPushVersion,
+        _ complete: @escaping @Sendable (UnifiedPushOutcome) -> Void
+    ) {
+        let arguments = UnifiedPushArguments.message(message, version)
+        guard let serial = send("Message", to: message.service, version, arguments) else {
+            return complete(.unreachable(reason: "the session bus is gone"))
+        }
+        calls.add(.deliver(message, complete), serial: serial, timeout: Self.callTimeout)
+    }
+}
+
+/// Calls of apps that wait for the agent's answer, each under a number.
+private struct ReceivedCalls {
+    /// The maximum number of them.
+    private static let limit = UnifiedPushEngine.mostCalls * 2
+
+    private var calls: [UInt64: Held] = [:]
+    private var last: UInt64 = 0
+
+    /// Holds a call; `nil` where as many are held as may be.
+    mutating func add(_ message: borrowing BusMessage) -> UInt64? {
+        guard calls.count < Self.limit else { return nil }
+        last += 1
+        calls[last] = Held(message)
+        return last
+    }
+
+    /// Forgets all calls: their bus is gone. Numbers are not used again.
+    mutating func removeAll() { calls = [:] }
+
+    /// Removes and returns a call; `nil` for one that was answered, or came over a bus that is gone.
+    mutating func take(_ number: UInt64) -> BusMessage? {
+        calls.removeValue(forKey: number).flatMap { $0.take() }
+    }
+
+    /// A reference to a message, which a dictionary cannot hold itself.
+    private final class Held {
+        private var message: BusMessage?
+        init(_ message: borrowing BusMessage) { self.message = message.copyReference() }
+        func take() -> BusMessage? { message.take() }
+    }
+}
