@@ -71,7 +71,7 @@ extension StoreChange {
         switch change {
         case .arrived(let arrived):
             StoreChange(.storeArrival, .unifiedPush(change, at: at), arriving: arrived.carrier.id)
-        case .ended: StoreChange(.storeHandled, .unifiedPush(change, at: at))
+        case .ended, .unreachable: StoreChange(.storeHandled, .unifiedPush(change, at: at))
         // No app and no server would repeat these.
         case .registered, .endpoint, .unregistered, .channelEnded:
             StoreChange(.storeStanding, .unifiedPush(change, at: at), isKeptAfterFailure: true)

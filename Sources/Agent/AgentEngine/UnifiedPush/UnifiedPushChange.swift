@@ -14,6 +14,8 @@ package enum UnifiedPushChange: Sendable, Hashable {
     case unregistered(token: String)
     /// The server has forgotten a channel.
     case channelEnded(PushChannelID)
+    /// An app cannot be reached, for this reason: the messages for it that are to be attempted once end.
+    case unreachable(service: String, reason: String)
     /// A message ends with this state.
     case ended(NotificationID, service: String, NotificationState, note: String)
 }

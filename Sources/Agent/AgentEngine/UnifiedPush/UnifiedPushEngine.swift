@@ -174,6 +174,7 @@ package struct UnifiedPushEngine: Sendable {
             case .deliver(let message):
                 .deliver(message, version: registrations[message.token]?.version ?? .two)
             case .end(let id, let state, let note): .change(.ended(id, service: service, state, note: note))
+            case .endAttemptedOnce(let reason): .change(.unreachable(service: service, reason: reason))
             case .rest(let duration, let number): .rest(duration, service: service, number)
             }
         }

@@ -38,6 +38,8 @@ struct UnifiedPushQueue: Sendable {
         case deliver(UnifiedPushMessage)
         /// Store the end of a message, and answer with ``Event/ended``.
         case end(NotificationID, NotificationState, note: String)
+        /// End the messages that are to be attempted once, since the app cannot be reached now.
+        case endAttemptedOnce(reason: String)
         /// Answer after this time with ``Event/rested(_:)``.
         case rest(Duration, Int)
     }
@@ -47,6 +49,8 @@ struct UnifiedPushQueue: Sendable {
         case delivering(UnifiedPushMessage)
         case ending
         case resting
+        /// A pause since the app cannot be reached, for this reason.
+        case waiting(reason: String)
     }
 
     private var state = State.idle
@@ -62,8 +66,11 @@ struct UnifiedPushQueue: Sendable {
     /// - Returns: The directives that follow, in order.
     mutating func handle(_ event: Event) -> [Directive] {
         switch (event, state) {
-        case (.stored, .idle), (.ended, .ending), (.appeared, .resting), (.appeared, .idle): return read()
+        case (.stored, .idle), (.ended, .ending), (.appeared, .resting), (.appeared, .waiting), (.appeared, .idle):
+            return read()
+        case (.stored, .waiting(let reason)): return [.endAttemptedOnce(reason: reason)]
         case (.rested(let number), .resting) where number == pause: return read()
+        case (.rested(let number), .waiting) where number == pause: return read()
         case (.storeFailed, .ending), (.storeFailed, .idle): return rest(milliseconds: Self.refusalPause)
         case (.read(let message), .idle):
             guard let message else { return [] }
@@ -88,12 +95,10 @@ struct UnifiedPushQueue: Sendable {
         case .refused(let error): return failed(message, "\(message.service) answered with \(error)")
         case .unanswered: return failed(message, "\(message.service) did not answer")
         case .unreachable(let reason):
-            if message.isAttemptedOnce {
-                return end(
-                    message, .dropped(.offline), note: "\(message.service): \(reason); it was to be attempted once")
-            }
             pauses += 1
-            return rest(milliseconds: min(Self.firstPause << Int64(min(pauses, 20) - 1), Self.longestPause))
+            let rest = rest(milliseconds: min(Self.firstPause << Int64(min(pauses, 20) - 1), Self.longestPause))
+            state = .waiting(reason: reason)
+            return [.endAttemptedOnce(reason: reason)] + rest
         }
     }
 

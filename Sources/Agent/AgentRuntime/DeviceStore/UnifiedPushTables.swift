@@ -100,6 +100,12 @@ struct UnifiedPushTables {
         case .channelEnded(let channel):
             try execute("DELETE FROM ended_channel WHERE channel = ?", [Data(channel.bytes)])
             return .unifiedPush(.channelEnded)
+        case .unreachable(let service, let reason):
+            for id in try messages("service = ? AND expires_at IS NULL", [service]) {
+                try remove(id)
+                try report(id, .dropped(.offline), .agent, "\(service): \(reason); it was to be attempted once")
+            }
+            return .unifiedPush(.nothing)
         case .ended(let id, let service, let state, let note):
             if try remove(id) { try report(id, state, state == .handed ? .app : .agent, note) }
             return .unifiedPush(.ended(service: service))

@@ -61,7 +61,7 @@ struct UnifiedPushQueueTests {
         for number in 1...8 {
             guard
                 case .rest(let pause, number)? = queue.handle(.delivered(message.id, .unreachable(reason: "gone")))
-                    .first
+                    .last
             else {
                 Issue.record("no pause \(number)")
                 return
@@ -83,12 +83,12 @@ struct UnifiedPushQueueTests {
         #expect(queue.handle(.rested(1)) == [])
     }
 
-    @Test func `a message for one attempt ends with the reason why its app was not reached`() {
+    @Test func `messages for one attempt end while their app cannot be reached`() {
         let message = Self.message(1, isAttemptedOnce: true)
         var queue = Self.delivering(message)
-        let end = queue.handle(.delivered(message.id, .unreachable(reason: "it does not run")))
-        let note = "com.example.App: it does not run; it was to be attempted once"
-        #expect(end == [.end(message.id, .dropped(.offline), note: note)])
+        let pause = queue.handle(.delivered(message.id, .unreachable(reason: "it does not run")))
+        #expect(pause == [.endAttemptedOnce(reason: "it does not run"), .rest(.seconds(10), 1)])
+        #expect(queue.handle(.stored) == [.endAttemptedOnce(reason: "it does not run")])
     }
 
     @Test func `what was being stored when the store failed is read again`() {

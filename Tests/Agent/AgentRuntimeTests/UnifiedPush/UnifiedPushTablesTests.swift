@@ -28,7 +28,8 @@ struct UnifiedPushTablesTests {
         -> OutgoingNotification
     {
         OutgoingNotification(
-            id: NotificationID(rawValue: id), apnsID: APNsID(), team: TeamID(rawValue: "ALDABATEAM"),
+            id: NotificationID(rawValue: id), apnsID: APNsID(rawValue: "00000000-0000-0000-0000-000000000001"),
+            team: TeamID(rawValue: "ALDABATEAM"),
             topic: Topic(rawValue: "web-push"), environment: .production, lane: .apns, pushType: nil,
             priority: .immediate,
             collapseID: topic, acceptedAt: noon, expiresAt: expiresAt, payload: [])
@@ -56,8 +57,8 @@ struct UnifiedPushTablesTests {
 
     /// The states that were reported of a notification.
     private func states(_ id: Int64) throws -> [String] {
-        try store.receipts(after: 0, limit: 1000).map(\.receipt).filter { $0.notification.rawValue == id }
-            .map { $0.state.text }
+        try store.receipts(after: 0, limit: 1000).map(\.receipt).filter { $0.id.rawValue == id }
+            .map { $0.entry.state.text }
     }
 
     @Test func `a registration is there with its endpoint after a new start`() throws {
