@@ -3,13 +3,44 @@ import Testing
 
 @testable import AldabaConfiguration
 
-private func help(_ program: ConfiguredProgram) -> String {
+/// The groups of settings of a command.
+private protocol Groups: ParsableArguments {
+    var words: [String] { get }
+}
+
+private struct Serve: Groups, ServerSettingGroups {
+    @OptionGroup var file: ConfigurationOption
+    @OptionGroup var shared: SharedSettings
+    @OptionGroup var listeners: ListenerSettings
+    @OptionGroup var server: ServerSettings
+    @OptionGroup var media: MediaSettings
+    @OptionGroup var console: ConsoleSettings
+    var words: [String] { serverWords }
+}
+
+private struct Agent: Groups {
+    @OptionGroup var file: ConfigurationOption
+    @OptionGroup var shared: SharedSettings
+    @OptionGroup var device: DeviceSettings
+    @OptionGroup var addresses: AgentAddressSettings
+    var words: [String] { shared.words + device.words + addresses.words }
+}
+
+private struct Up: Groups {
+    @OptionGroup var serve: Serve
+    @OptionGroup var device: DeviceSettings
+    var words: [String] { serve.words + device.words }
+}
+
+private func groups(_ program: ConfiguredProgram) -> any Groups.Type {
     switch program {
-    case .serve: ServeSettings.helpMessage(columns: 80)
-    case .agent: AgentSettings.helpMessage(columns: 80)
-    case .up: UpSettings.helpMessage(columns: 80)
+    case .serve: Serve.self
+    case .agent: Agent.self
+    case .up: Up.self
     }
 }
+
+private func help(_ program: ConfiguredProgram) -> String { groups(program).helpMessage(columns: 80) }
 
 @Test(arguments: ConfiguredProgram.allCases)
 func `every setting that a program takes is an option of its command`(program: ConfiguredProgram) {
@@ -30,18 +61,7 @@ func `help keeps its indent at 80 columns`(program: ConfiguredProgram) {
 @Test(arguments: ConfiguredProgram.allCases)
 func `what the options are given is read as the values of their keys`(program: ConfiguredProgram) throws {
     let given = ConfigurationKey.allCases.filter(program.takes).map { "--\($0.rawValue)=\(value(of: $0.row.type))" }
-    var words: [String] = []
-    switch program {
-    case .serve:
-        let settings = try ServeSettings.parse(given)
-        words = settings.shared.words + settings.server.words
-    case .agent:
-        let settings = try AgentSettings.parse(given)
-        words = settings.shared.words + settings.device.words + settings.addresses.words
-    case .up:
-        let settings = try UpSettings.parse(given)
-        words = settings.shared.words + settings.server.words + settings.device.words
-    }
+    let words = try groups(program).parse(given).words
     #expect(words.sorted() == given.sorted())
 }
 
@@ -65,7 +85,7 @@ private func value(of type: ConfigurationType) -> String {
     (["--development=no"], "--development=no"), (["--no-development"], "--development=false"),
 ])
 func `a setting that says yes or no may stand alone`(words: [String], expected: String) throws {
-    #expect(try ServeSettings.parse(words).server.words.contains(expected))
+    #expect(try Serve.parse(words).server.words.contains(expected))
 }
 
 @Test(arguments: [

@@ -74,7 +74,7 @@ extension ConfigurationType {
 
 /// The settings that server and agent share.
 package struct SharedSettings: SettingOptions {
-    @Option(.data) var data: String?
+    @Option(.data) package var data: String?
     @Option(.environment) var environment: String?
     @Option(.enrolmentKey) var enrolmentKey: String?
     @Option(.enrolmentKeyFile) var enrolmentKeyFile: String?
@@ -93,9 +93,8 @@ package struct SharedSettings: SettingOptions {
     }
 }
 
-/// The settings of the server alone.
+/// The settings of the server alone, but for those of ``ListenerSettings``, ``MediaSettings`` and ``ConsoleSettings``.
 package struct ServerSettings: SettingOptions {
-    @OptionGroup var listeners: ListenerSettings
     @Option(.development) var development: String?
     @Flag(no: .development) var noDevelopment: Bool
     @Option(.acceptAnyCredential) var acceptAnyCredential: String?
@@ -108,7 +107,6 @@ package struct ServerSettings: SettingOptions {
     @Option(.nats) var nats: String?
     @Option(.enrolmentOpen) var enrolmentOpen: String?
     @Flag(no: .enrolmentOpen) var noEnrolmentOpen: Bool
-    @OptionGroup var media: MediaSettings
     @Option(.fcmQuota) var fcmQuota: String?
     @Option(.fcmDeviceQuota) var fcmDeviceQuota: String?
     @Option(.legacyFCM) var legacyFCM: String?
@@ -117,14 +115,13 @@ package struct ServerSettings: SettingOptions {
     @Option(.webhookNetworks) var webhookNetworks: String?
     @Option(.relayWakeHub) var relayWakeHub: String?
     @Option(.hubBroadcastMinimum) var hubBroadcastMinimum: String?
-    @OptionGroup var console: ConsoleSettings
 
     /// Made by the parser, which fills it in.
     package init() {}
 
     /// The argument of each option.
     package var given: [ConfigurationKey: String?] {
-        let own: [ConfigurationKey: String?] = [
+        [
             .development: noDevelopment ? "false" : development,
             .acceptAnyCredential: noAcceptAnyCredential ? "false" : acceptAnyCredential,
             .acceptAnyToken: noAcceptAnyToken ? "false" : acceptAnyToken,
@@ -135,7 +132,6 @@ package struct ServerSettings: SettingOptions {
             .webhookNetworks: webhookNetworks,
             .relayWakeHub: relayWakeHub, .hubBroadcastMinimum: hubBroadcastMinimum,
         ]
-        return [listeners.given, media.given, console.given].reduce(own) { $0.merging($1) { own, _ in own } }
     }
 }
 
@@ -276,60 +272,53 @@ package struct ConfigurationOption: ParsableArguments {
     package init() {}
 }
 
-/// All settings of `serve`, each also as an `ALDABA_` variable, or in `aldaba.yaml`.
-package struct ServeSettings: ParsableArguments {
-    @OptionGroup var file: ConfigurationOption
-    @OptionGroup(title: "Settings of server and agent") var shared: SharedSettings
-    @OptionGroup(title: "Settings of the server") var server: ServerSettings
-
-    /// Made by the parser, which fills it in.
-    package init() {}
-
-    /// Reads them together with the environment and the file.
-    package func values(environment: [String: String]) throws -> ConfigurationValues {
-        try ConfigurationFile.read(
-            program: .serve, arguments: shared.words + server.words, path: file.config, environment: environment)
-    }
-}
-
-/// All settings of `agent`.
-package struct AgentSettings: ParsableArguments {
-    @OptionGroup var file: ConfigurationOption
-    @OptionGroup(title: "Settings of server and agent") var shared: SharedSettings
-    @OptionGroup(title: "Settings of the agent") var device: DeviceSettings
-    @OptionGroup(title: "Settings of the agent") var addresses: AgentAddressSettings
-
-    /// Made by the parser, which fills it in.
-    package init() {}
-
-    /// Reads them together with the environment and the file.
-    package func values(environment: [String: String]) throws -> ConfigurationValues {
-        try ConfigurationFile.read(
-            program: .agent, arguments: shared.words + device.words + addresses.words, path: file.config,
-            environment: environment)
-    }
-}
-
-/// All settings of `up`, and of `doctor`, which looks at what `up` would do.
-package struct UpSettings: ParsableArguments {
+/// The groups of settings that every program has.
+///
+/// A command has each group as a property of its own, and no group has groups: a debug build of the parser validates the groups of
+/// a group anew for each validation of the outer one, which every start of a program would wait for.
+package protocol SettingGroups {
     /// The configuration file that was named.
-    @OptionGroup package var file: ConfigurationOption
-    @OptionGroup(title: "Settings of server and agent") var shared: SharedSettings
-    @OptionGroup(title: "Settings of the server") var server: ServerSettings
-    @OptionGroup(title: "Settings of the agent") var device: DeviceSettings
+    var file: ConfigurationOption { get }
+    /// The settings that server and agent share.
+    var shared: SharedSettings { get }
+}
 
-    /// Made by the parser, which fills it in.
-    package init() {}
+/// The groups of settings of a program that is a server.
+package protocol ServerSettingGroups: SettingGroups {
+    /// The settings of its listeners.
+    var listeners: ListenerSettings { get }
+    /// Its other settings.
+    var server: ServerSettings { get }
+    /// The settings of the files of notifications.
+    var media: MediaSettings { get }
+    /// The settings of the console.
+    var console: ConsoleSettings { get }
+}
 
-    /// The data folder that was named on the command line.
-    package var data: String? { shared.data }
+extension ServerSettingGroups {
+    /// The given options of all groups.
+    package var serverWords: [String] {
+        shared.words + listeners.words + server.words + media.words + console.words
+    }
+}
 
-    /// Reads them together with the environment and the file.
+/// The titles of groups in help.
+package enum SettingTitle {
+    /// The title of ``SharedSettings``.
+    package static let shared = "Settings of server and agent"
+    /// The title of the groups of ``ServerSettingGroups``.
+    package static let server = "Settings of the server"
+    /// The title of ``DeviceSettings``.
+    package static let agent = "Settings of the agent"
+}
+
+extension SettingGroups {
+    /// Reads the given options together with the environment and the file.
     ///
-    /// - Parameter folder: A data folder that takes the place of every other.
-    package func values(environment: [String: String], folder: String? = nil) throws -> ConfigurationValues {
-        let words = shared.words + server.words + device.words + (folder.map { ["--data=\($0)"] } ?? [])
-        return try ConfigurationFile.read(
-            program: .up, arguments: words, path: file.config, environment: environment)
+    /// - Parameter words: The given options of the program's groups.
+    package func values(
+        of program: ConfiguredProgram, _ words: [String], environment: [String: String]
+    ) throws -> ConfigurationValues {
+        try ConfigurationFile.read(program: program, arguments: words, path: file.config, environment: environment)
     }
 }

@@ -43,16 +43,20 @@ struct AgentCommand: AsyncParsableCommand {
     #endif
 
     /// `aldaba agent run`, and `aldaba agent` alone.
-    struct Run: AsyncParsableCommand {
+    struct Run: AsyncParsableCommand, SettingGroups {
         static let configuration = CommandConfiguration(
             abstract: "Run the agent (the default).", usage: "aldaba agent [run] [<options>]",
             discussion: SettingsHelp.places)
         @Flag(help: "Print lines of JSON about the agent's progress on standard output.") var reportReady = false
-        @OptionGroup var settings: AgentSettings
+        @OptionGroup var file: ConfigurationOption
+        @OptionGroup(title: SettingTitle.shared) var shared: SharedSettings
+        @OptionGroup(title: SettingTitle.agent) var device: DeviceSettings
+        @OptionGroup(title: SettingTitle.agent) var addresses: AgentAddressSettings
 
         func run() async throws {
             let environment = ProcessInfo.processInfo.environment
-            let values = try settings.values(environment: environment)
+            let values = try values(
+                of: .agent, shared.words + device.words + addresses.words, environment: environment)
             var configuration = try AgentAssembly.configuration(values, environment: environment)
             configuration.reportsStates = reportReady
             SupervisorWatch.begin(environment: environment)

@@ -5,7 +5,7 @@ import Logging
 import Networking
 
 /// `aldaba serve`: the server.
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: AsyncParsableCommand, ServerSettingGroups {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Run the server.", usage: "aldaba serve [<options>]",
         discussion: """
@@ -18,11 +18,16 @@ struct ServeCommand: AsyncParsableCommand {
     @Flag(help: "Print one line of JSON with the addresses on standard output when ready.") var reportReady = false
     @Flag(help: "Check the settings and PostgreSQL, say what is wrong, and end.") var check = false
     @OptionGroup var newDatabases: NewDatabaseOption
-    @OptionGroup var settings: ServeSettings
+    @OptionGroup var file: ConfigurationOption
+    @OptionGroup(title: SettingTitle.shared) var shared: SharedSettings
+    @OptionGroup(title: SettingTitle.server) var listeners: ListenerSettings
+    @OptionGroup(title: SettingTitle.server) var server: ServerSettings
+    @OptionGroup(title: SettingTitle.server) var media: MediaSettings
+    @OptionGroup(title: SettingTitle.server) var console: ConsoleSettings
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
-        let values = try settings.values(environment: environment)
+        let values = try values(of: .serve, serverWords, environment: environment)
         let configuration = try ServerConfiguration(values, environment: environment)
         if check { return try await Self.check(configuration) }
         SupervisorWatch.begin(environment: environment)

@@ -10,7 +10,7 @@ import PostgresStore
 import SQLiteStore
 
 /// `aldaba doctor`: reports what `up` would check, and the remedies.
-struct DoctorCommand: AsyncParsableCommand {
+struct DoctorCommand: AsyncParsableCommand, ServerSettingGroups {
     static let configuration = CommandConfiguration(
         commandName: "doctor", abstract: "Check the requirements of `up`, and print how to meet them.",
         usage: "aldaba doctor [<options>]",
@@ -22,11 +22,17 @@ struct DoctorCommand: AsyncParsableCommand {
               aldaba doctor --data /var/lib/aldaba       for a server's data folder
             """)
     @Flag(help: "Print one JSON array.") var json = false
-    @OptionGroup var settings: UpSettings
+    @OptionGroup var file: ConfigurationOption
+    @OptionGroup(title: SettingTitle.shared) var shared: SharedSettings
+    @OptionGroup(title: SettingTitle.server) var listeners: ListenerSettings
+    @OptionGroup(title: SettingTitle.server) var server: ServerSettings
+    @OptionGroup(title: SettingTitle.server) var media: MediaSettings
+    @OptionGroup(title: SettingTitle.server) var console: ConsoleSettings
+    @OptionGroup(title: SettingTitle.agent) var device: DeviceSettings
 
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
-        let values = try settings.values(environment: environment)
+        let values = try values(of: .up, serverWords + device.words, environment: environment)
         for warning in values.warnings { Terminal.printError("warning: \(warning)") }
         let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         var findings = Diagnosis.findings(values, environment: environment)

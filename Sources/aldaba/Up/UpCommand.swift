@@ -5,7 +5,7 @@ import Logging
 import Networking
 
 /// `aldaba up`: the whole path on this machine, for development.
-struct UpCommand: AsyncParsableCommand {
+struct UpCommand: AsyncParsableCommand, ServerSettingGroups {
     static let configuration = CommandConfiguration(
         commandName: "up", abstract: "Run a server, an agent and a demo app on this machine.",
         usage: "aldaba up [<options>]",
@@ -30,12 +30,24 @@ struct UpCommand: AsyncParsableCommand {
     @Option(help: "The number of servers to run, 1 to 9; more than one use PostgreSQL and NATS, which are started too.")
     var nodes = 1
     @OptionGroup var newDatabases: NewDatabaseOption
-    @OptionGroup var settings: UpSettings
+    @OptionGroup var file: ConfigurationOption
+    @OptionGroup(title: SettingTitle.shared) var shared: SharedSettings
+    @OptionGroup(title: SettingTitle.server) var listeners: ListenerSettings
+    @OptionGroup(title: SettingTitle.server) var server: ServerSettings
+    @OptionGroup(title: SettingTitle.server) var media: MediaSettings
+    @OptionGroup(title: SettingTitle.server) var console: ConsoleSettings
+    @OptionGroup(title: SettingTitle.agent) var device: DeviceSettings
+
+    /// - Parameter folder: A data folder that takes the place of every other.
+    private func values(environment: [String: String], folder: String?) throws -> ConfigurationValues {
+        let words = serverWords + device.words + (folder.map { ["--data=\($0)"] } ?? [])
+        return try values(of: .up, words, environment: environment)
+    }
 
     func validate() throws {
         guard (1...8).contains(devices) else { throw ValidationError("--devices must be 1 to 8") }
         guard (1...9).contains(nodes) else { throw ValidationError("--nodes must be 1 to 9") }
-        guard !ephemeral || settings.data == nil else {
+        guard !ephemeral || shared.data == nil else {
             throw ValidationError("--ephemeral takes a temporary folder: leave --data out, or leave --ephemeral out")
         }
     }
@@ -58,7 +70,7 @@ struct UpCommand: AsyncParsableCommand {
             environment["ALDABA_POSTGRES"] = database.postgres
             environment["ALDABA_NATS"] = database.nats
         }
-        let values = try settings.values(environment: environment, folder: temporary)
+        let values = try values(environment: environment, folder: temporary)
         // An option of this command is no setting of its server's yet.
         environment["ALDABA_POSTGRES"] = values.text(.postgres) ?? environment["ALDABA_POSTGRES"]
         LogSetup.bootstrap(level: .warning)
@@ -66,7 +78,7 @@ struct UpCommand: AsyncParsableCommand {
         let bar = ProgressBar(ProgressMeter("starting server, agent and demo app"))
         defer { bar.end() }
         let plan = try await UpPlan(
-            values, file: settings.file.config, environment: environment, isEphemeral: ephemeral,
+            values, file: file.config, environment: environment, isEphemeral: ephemeral,
             startsApp: !withoutApp, deviceCount: devices, nodeCount: nodes, database: database,
             newDatabases: newDatabases.databases)
         if json {
@@ -85,7 +97,7 @@ struct UpCommand: AsyncParsableCommand {
 
     /// Starts PostgreSQL and NATS beside a data folder.
     private func startDatabase(_ environment: [String: String], folder: String?) async throws -> UpDatabase {
-        let values = try settings.values(environment: environment, folder: folder)
+        let values = try values(environment: environment, folder: folder)
         let folder = values.text(.data).map(DataFolder.init) ?? .standard(environment: environment)
         guard values.text(.postgres) == nil, values.text(.nats) == nil else {
             throw CommandError(.invalidInput, "--nodes starts its own PostgreSQL and NATS; leave postgres and nats out")
