@@ -261,6 +261,26 @@ def test_agent_apps_lists_apps_of_unified_push(app, agent):
     assert {"service": app.service, "endpoint": app.endpoint, "description": "Chat of alice", "waiting": 1} in found
 
 
+def test_a_name_that_another_program_has_cannot_be_registered(bus, app):
+    app.start()
+    answer = bus.call(
+        PATH, "org.unifiedpush.Distributor2.Register", f"{{'service': <'{app.service}'>, 'token': <'{uuid.uuid4()}'>}}")
+    assert "REGISTRATION_FAILED" in answer and "UNAUTHORIZED" in answer
+
+
+def test_an_app_that_registers_anew_right_after_its_end_has_an_endpoint_that_works(app):
+    app.register()
+    old = app.endpoint
+    app.stop()
+    app.start("--unregister", app.token, "--register", app.token)
+    app.wait_for("Register")
+    app.wait_for("endpoint", 2)
+    app.endpoint = app.events("endpoint")[-1]["endpoint"]
+    assert app.endpoint != old
+    app.pushed("again")
+    app.wait_for("message")
+
+
 # --- apps that do not run -------------------------------------------------------------------------------------
 
 
@@ -389,6 +409,19 @@ def test_a_device_that_enrols_anew_tells_its_apps_their_new_endpoints(app, agent
     assert app.endpoint != old
     assert requests.post(old, data=b"x", headers={"TTL": "60"}).status_code in (404, 410)
     app.pushed("by the new one")
+    app.wait_for("message")
+
+
+def test_an_app_hears_that_the_server_is_away_and_gets_its_endpoint_later(bus, app, up, path):
+    server = up.pids()["serve"]
+    os.kill(server, signal.SIGSTOP)
+    try:
+        app.start("--register", app.token)
+        assert app.wait_for("Register")[0]["answer"] == [{"success": "REGISTRATION_FAILED", "reason": "NETWORK"}]
+    finally:
+        os.kill(server, signal.SIGCONT)
+    app.endpoint = app.wait_for("endpoint")[0]["endpoint"]
+    app.pushed("after all")
     app.wait_for("message")
 
 

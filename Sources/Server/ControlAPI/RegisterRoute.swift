@@ -14,9 +14,10 @@ import WebPushProtocol
 /// `X-p256dh` and `X-auth` publish the app's public key, to which senders may encrypt; without them an earlier one is
 /// removed. With `X-gcm.topic` the app whose registration token is the `sender` joins that topic, or leaves it. `scope`
 /// and `X-scope` are the token's purpose: the only supported one is messages, under each name that libraries use for
-/// it. With `X-channel` the device makes a subscription of Web Push, whose endpoint is the token of the response; `sender` is then
-/// the application server's key, or empty. Another scope has no tokens, and deleting one ends nothing: both are refused. A form with `X-subtype` is a
-/// browser's, or another FCM library's (``WebEnrolment`` determines the app). The response is `token=…` or
+/// it. Another scope has no tokens, and deleting one ends nothing: both are refused. A form with `X-subtype` is a
+/// browser's, or another FCM library's (``WebEnrolment`` determines the app). With `X-channel` the device makes a
+/// subscription of Web Push, whose endpoint is the token of the response; `sender` is then the application server's key,
+/// or empty. The response is `token=…` or
 /// `Error=CODE`, as clients of that interface parse it.
 struct RegisterRoute: Sendable {
     let enrolment: any EnrolmentService
@@ -35,13 +36,14 @@ struct RegisterRoute: Sendable {
         case invalidSender = "INVALID_SENDER"
         case invalidParameters = "INVALID_PARAMETERS"
         case tooManyTopics = "TOO_MANY_TOPICS"
+        case tooManyRegistrations = "TOO_MANY_REGISTRATIONS"
         case internalServerError = "InternalServerError"
 
         var response: Response {
             let status: HTTPResponse.Status =
                 switch self {
                 case .authenticationFailed: .unauthorized
-                case .invalidSender, .invalidParameters, .tooManyTopics: .badRequest
+                case .invalidSender, .invalidParameters, .tooManyTopics, .tooManyRegistrations: .badRequest
                 case .internalServerError: .serviceUnavailable
                 }
             return .text("Error=\(rawValue)", type: "text/plain; charset=utf-8", status: status)
@@ -61,7 +63,9 @@ struct RegisterRoute: Sendable {
             return await respond(form, subtype: subtype, credentials: credentials, web: web, logger: logger)
         }
         if let channels, let channel = form.first("X-channel") {
-            return await respond(form, channel: channel, credentials: credentials, request, channels, logger: logger)
+            return await respond(
+                form, channel: channel, credentials: credentials, authority: request.head.authority, by: channels,
+                logger: logger)
         }
         let environmentName = form.first("X-environment") ?? PushEnvironment.production.rawValue
         guard let app = form.first("app"), Topic.hasShape(app),
@@ -130,8 +134,8 @@ struct RegisterRoute: Sendable {
 
     /// Responds to a registration for a subscription of Web Push.
     private func respond(
-        _ form: FormFields, channel: String, credentials: DeviceCredentials, _ request: Request,
-        _ channels: ChannelRegistrations, logger: Logger
+        _ form: FormFields, channel: String, credentials: DeviceCredentials, authority: String?,
+        by channels: ChannelRegistrations, logger: Logger
     ) async -> Response {
         guard let channel = PushChannelID(text: channel) else { return Code.invalidParameters.response }
         do {
@@ -139,13 +143,14 @@ struct RegisterRoute: Sendable {
                 try await channels.enrolment.unregister(channel, of: credentials.device)
                 return .text("token=\(channel)", type: "text/plain; charset=utf-8")
             }
-            guard let origin = channels.address ?? request.head.authority.map({ "\(scheme)://\($0)" }) else {
+            guard let origin = channels.address ?? authority.map({ "\(scheme)://\($0)" }) else {
                 return Code.invalidParameters.response
             }
             let key = form.first("sender").flatMap { $0.isEmpty ? nil : $0 }
             return switch try await channels.enrolment.register(channel, key: key, of: credentials) {
             case .registered(let component):
                 .text("token=\(origin)/wpush/v2/\(component)", type: "text/plain; charset=utf-8")
+            case .full: Code.tooManyRegistrations.response
             case .refused(401, _): Code.authenticationFailed.response
             case .refused(400, _): Code.invalidSender.response
             case .refused: Code.invalidParameters.response

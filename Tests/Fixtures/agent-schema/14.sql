@@ -182,6 +182,8 @@ CREATE TABLE unified_push_message (
     received_at INTEGER NOT NULL,
     expires_at INTEGER
 ) STRICT;
+CREATE INDEX unified_push_pending ON unified_push (token) WHERE endpoint IS NULL;
+CREATE INDEX unified_push_message_once ON unified_push_message (service) WHERE expires_at IS NULL;
 CREATE INDEX unified_push_message_of_service ON unified_push_message (service, sequence);
 CREATE INDEX unified_push_message_of_token ON unified_push_message (token, sequence);
 CREATE INDEX unified_push_message_expiring ON unified_push_message (expires_at) WHERE expires_at IS NOT NULL;

@@ -145,18 +145,18 @@ package struct AgentEngine: Sendable {
     package mutating func updateUnifiedPush(_ event: UnifiedPushEngine.Event, _ context: Context) {
         var directives = unifiedPush.handle(event)
         var next = 0
-        do {
-            while next < directives.count {
-                defer { next += 1 }
-                switch directives[next] {
-                case .change(let change): enqueue(.unifiedPush(change, at: context.now))
-                case .read(let service):
+        while next < directives.count {
+            defer { next += 1 }
+            switch directives[next] {
+            case .change(let change): enqueue(.unifiedPush(change, at: context.now))
+            case .read(let service):
+                do {
                     let first = try context.store.nextPushMessage(service: service, at: context.now)
                     directives += unifiedPush.handle(.read(first, service: service))
-                case let directive: emit(.unifiedPush(directive))
-                }
+                } catch { fail(error) }
+            case let directive: emit(.unifiedPush(directive))
             }
-        } catch { fail(error) }
+        }
     }
 
     mutating func send(_ messages: [AgentMessage], to connection: AppConnectionID, _ step: AgentStep? = nil) {

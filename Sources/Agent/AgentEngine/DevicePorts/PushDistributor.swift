@@ -10,13 +10,15 @@ package protocol PushDistributor: Sendable {
     func answer(_ call: UnifiedPushCall, _ failure: UnifiedPushFailure?)
     /// Has ``PushDistributorEvent/appeared(service:)`` reported whenever a program takes over this bus name.
     func watch(service: String)
+    /// Ends ``watch(service:)``.
+    func unwatch(service: String)
     /// Tells an app its endpoint.
     func sendEndpoint(of registration: UnifiedPushRegistration)
     /// Tells an app that a registration has ended; `isConfirmation`: since the app has ended it.
     func sendUnregistered(_ registration: UnifiedPushRegistration, isConfirmation: Bool)
     /// Delivers a message; the bus starts the app where it does not run and has a service file.
     ///
-    /// - Parameter complete: Called exactly once, within half a minute.
+    /// - Parameter complete: Called exactly once, within half a minute; not after ``stop()``.
     func deliver(
         _ message: UnifiedPushMessage, version: UnifiedPushVersion,
         then complete: @escaping @Sendable (UnifiedPushOutcome) -> Void)

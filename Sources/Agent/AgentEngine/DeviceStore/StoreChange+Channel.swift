@@ -71,10 +71,12 @@ extension StoreChange {
         switch change {
         case .arrived(let arrived):
             StoreChange(.storeArrival, .unifiedPush(change, at: at), arriving: arrived.carrier.id)
-        case .ended, .unreachable: StoreChange(.storeHandled, .unifiedPush(change, at: at))
-        // No app and no server would repeat these.
-        case .registered, .endpoint, .unregistered, .channelEnded:
+        // No app would repeat these.
+        case .ended: StoreChange(.storeHandled, .unifiedPush(change, at: at), isKeptAfterFailure: true)
+        case .registered, .unregistered:
             StoreChange(.storeStanding, .unifiedPush(change, at: at), isKeptAfterFailure: true)
+        case .unreachable: StoreChange(.storeHandled, .unifiedPush(change, at: at))
+        case .endpoint, .channelEnded: StoreChange(.storeStanding, .unifiedPush(change, at: at))
         }
     }
 }

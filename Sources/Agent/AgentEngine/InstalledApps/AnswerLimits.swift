@@ -9,7 +9,7 @@ package enum AnswerLimits {
     package static let bytes = AgentFrame.maximumLength - (64 << 10)
 
     /// The newest values that fit into one answer together, the newest last; a value that does not fit is left out.
-    package static func fitting<Value: Encodable>(_ values: [Value]) -> [Value] {
+    package static func fitting<Value: Encodable>(_ values: [Value], bytes: Int = bytes) -> [Value] {
         var rest = bytes
         let kept = values.reversed().filter { value in
             guard let size = try? JSONEncoder().encode(value).count, size <= rest else { return false }

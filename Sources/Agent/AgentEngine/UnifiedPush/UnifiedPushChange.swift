@@ -5,13 +5,13 @@ import WebPushProtocol
 package enum UnifiedPushChange: Sendable, Hashable {
     /// A message came over the device channel.
     case arrived(ArrivedPushMessage)
-    /// An app has registered, in place of an earlier registration with its token. The server is to forget the channel that ends
+    /// An app has registered, in place of an earlier registration with its token, whose endpoint stays if the channel does. The server is to forget the channel that ends
     /// thereby, where there is one.
     case registered(UnifiedPushRegistration, ending: PushChannelID?)
-    /// The server has given the endpoint of a registration.
-    case endpoint(String, token: String)
-    /// A registration ends, with the messages that wait for it; the server is to forget its channel.
-    case unregistered(token: String)
+    /// The server has given the endpoint of a registration's channel.
+    case endpoint(String, token: String, channel: PushChannelID)
+    /// A registration ends, with the messages that wait for it; the server is to forget its channel. The note says why, for people.
+    case unregistered(token: String, note: String)
     /// The server has forgotten a channel.
     case channelEnded(PushChannelID)
     /// An app cannot be reached, for this reason: the messages for it that are to be attempted once end.

@@ -23,8 +23,10 @@ package struct UnifiedPushEngine: Sendable {
         case committed(UnifiedPushResult)
         /// The server has given the endpoint of a registration's channel.
         case endpoint(String, token: String, channel: PushChannelID)
-        /// The server gave no endpoint: it refused, with this code, or could not be reached.
-        case noEndpoint(token: String, code: String?)
+        /// The server refuses a registration.
+        case refused(token: String, channel: PushChannelID)
+        /// The server cannot be reached now; it is asked again.
+        case serverUnreachable
         /// The server has forgotten a channel.
         case channelEnded(PushChannelID)
         /// The device has a new identity at the server: all endpoints are invalid.
@@ -51,6 +53,8 @@ package struct UnifiedPushEngine: Sendable {
         case answer(UnifiedPushCall, UnifiedPushFailure?)
         /// Have it reported when the app appears on the bus.
         case watch(service: String)
+        /// Report it no longer.
+        case unwatch(service: String)
         /// Tell the app its endpoint.
         case sendEndpoint(UnifiedPushRegistration)
         /// Tell the app that its registration has ended; `isConfirmation`: since the app has ended it.
@@ -69,6 +73,8 @@ package struct UnifiedPushEngine: Sendable {
     private var calls: [String: [UnifiedPushCall]] = [:]
     /// The registrations that their apps have ended, until that is stored.
     private var unregistering: Set<String> = []
+    /// Whether the server could not be reached when it was asked last.
+    private var isServerUnreachable = false
     /// The queues of apps by their bus names.
     private var queues: [String: UnifiedPushQueue] = [:]
 
@@ -81,24 +87,30 @@ package struct UnifiedPushEngine: Sendable {
     package mutating func handle(_ event: Event) -> [Directive] {
         switch event {
         case .started(let stored): return started(stored)
-        case .register(let asked, let call, let channel): return register(asked, call, channel)
+        case .register(let asked, let call, let channel): return register(asked, call: call, channel: channel)
         case .unregister(let token):
-            guard registrations[token] != nil else { return [] }
-            unregistering.insert(token)
-            return [.change(.unregistered(token: token))]
+            guard registrations[token] != nil, unregistering.insert(token).inserted else { return [] }
+            return [.change(.unregistered(token: token, note: "its app has ended the registration"))]
         case .committed(let result): return committed(result)
         case .endpoint(let endpoint, let token, let channel):
+            isServerUnreachable = false
             guard registrations[token]?.channel == channel else { return [] }
-            return [.change(.endpoint(endpoint, token: token))]
-        case .noEndpoint(let token, let code):
-            // A registration that the server refuses is not asked for again and again; the app registers anew.
-            let change = code == nil ? [] : [Directive.change(.unregistered(token: token))]
-            return answerCalls(of: token, code == nil ? .network : .actionRequired) + change
+            return [.change(.endpoint(endpoint, token: token, channel: channel))]
+        case .refused(let token, let channel):
+            isServerUnreachable = false
+            guard registrations[token]?.channel == channel else { return [] }
+            // It is not asked for again and again; the app registers anew.
+            return answerCalls(of: token, .actionRequired)
+                + [.change(.unregistered(token: token, note: "the server has refused the registration"))]
+        case .serverUnreachable:
+            isServerUnreachable = true
+            return calls.keys.sorted().flatMap { answerCalls(of: $0, .network) }
         case .channelEnded(let channel): return [.change(.channelEnded(channel))]
         case .identityChanged:
+            isServerUnreachable = false
             for token in registrations.keys { registrations[token]?.endpoint = nil }
             return registrations.isEmpty ? [] : [.askForChannels]
-        case .appeared(let service): return queue(service, .appeared)
+        case .appeared(let service): return queues[service] == nil ? [] : queue(service, .appeared)
         case .read(let message, let service): return queue(service, .read(message))
         case .delivered(let id, let service, let outcome): return queue(service, .delivered(id, outcome))
         case .rested(let service, let number): return queue(service, .rested(number))
@@ -113,7 +125,7 @@ package struct UnifiedPushEngine: Sendable {
     }
 
     private mutating func register(
-        _ asked: UnifiedPushRegister, _ call: UnifiedPushCall, _ channel: PushChannelID
+        _ asked: UnifiedPushRegister, call: UnifiedPushCall, channel: PushChannelID
     ) -> [Directive] {
         let known = registrations[asked.token]
         guard known == nil || known?.service == asked.service else { return [.answer(call, .unauthorized)] }
@@ -139,22 +151,32 @@ package struct UnifiedPushEngine: Sendable {
         case .registered(let registration):
             registrations[registration.token] = registration
             let first: [Directive] = [.watch(service: registration.service)]
-            let ready: [Directive] = registration.endpoint == nil ? [.askForChannels] : succeed(registration.token)
+            let waiting: [Directive] =
+                isServerUnreachable
+                ? answerCalls(of: registration.token, .network) + [.askForChannels] : [.askForChannels]
+            let ready = registration.endpoint == nil ? waiting : succeed(registration.token)
             return first + ready + queue(registration.service, .appeared)
         case .endpoint(let endpoint, let token):
             guard registrations[token] != nil else { return [] }
             registrations[token]?.endpoint = endpoint
             return succeed(token)
-        case .unregistered(let token):
-            guard let ended = registrations.removeValue(forKey: token) else { return [] }
-            let isConfirmation = unregistering.remove(token) != nil
-            return answerCalls(of: token, .internalError)
-                + [.sendUnregistered(ended, isConfirmation: isConfirmation), .askForChannels]
+        case .unregistered(let token): return unregistered(token)
         case .channelEnded: return []
         case .stored(let service): return queue(service, .stored)
         case .ended(let service): return queue(service, .ended)
         case .nothing: return []
         }
+    }
+
+    private mutating func unregistered(_ token: String) -> [Directive] {
+        guard let ended = registrations.removeValue(forKey: token) else { return [] }
+        let isConfirmation = unregistering.remove(token) != nil
+        let told =
+            answerCalls(of: token, .internalError)
+            + [.sendUnregistered(ended, isConfirmation: isConfirmation), .askForChannels]
+        guard !registrations.values.contains(where: { $0.service == ended.service }) else { return told }
+        queues[ended.service] = nil
+        return told + [.unwatch(service: ended.service)]
     }
 
     /// Answers the calls for a registration that has its endpoint, and sends the endpoint.

@@ -27,7 +27,7 @@ struct UnifiedPushQueue: Sendable {
         case appeared
         /// The pause of this number is over.
         case rested(Int)
-        /// The store has failed: a message may not have been read, or its end not stored.
+        /// The store has failed: a message may not have been read.
         case storeFailed
     }
 
@@ -71,7 +71,8 @@ struct UnifiedPushQueue: Sendable {
         case (.stored, .waiting(let reason)): return [.endAttemptedOnce(reason: reason)]
         case (.rested(let number), .resting) where number == pause: return read()
         case (.rested(let number), .waiting) where number == pause: return read()
-        case (.storeFailed, .ending), (.storeFailed, .idle): return rest(milliseconds: Self.refusalPause)
+        // The end that is being stored is kept, and stored later.
+        case (.storeFailed, .idle): return rest(milliseconds: Self.firstPause)
         case (.read(let message), .idle):
             guard let message else { return [] }
             state = .delivering(message)
@@ -108,7 +109,8 @@ struct UnifiedPushQueue: Sendable {
         guard attempts.count >= Self.attemptLimit || message.isAttemptedOnce else {
             return rest(milliseconds: Self.refusalPause << Int64(attempts.count - 1))
         }
-        return end(message, .failed("notTaken"), note: "\(reason): attempt \(attempts.count) of \(Self.attemptLimit)")
+        let count = message.isAttemptedOnce ? "it was to be attempted once" : "\(Self.attemptLimit) attempts were made"
+        return end(message, .failed("notTaken"), note: "\(reason); \(count)")
     }
 
     private mutating func end(

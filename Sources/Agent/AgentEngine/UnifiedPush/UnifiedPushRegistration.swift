@@ -69,20 +69,25 @@ package struct UnifiedPushRegister: Hashable, Sendable {
         guard let token, !token.isEmpty, token.utf8.count <= Self.longestText else {
             throw Fault(text: "token must be a text of 1 to \(Self.longestText) bytes that nobody can guess")
         }
-        if let vapid, !vapid.isEmpty, VAPIDToken.key(ofSender: vapid) == nil {
-            throw Fault(text: "vapid must be an uncompressed point of P-256 in base64url, of 87 characters")
+        var key: String?
+        if let vapid, !vapid.isEmpty {
+            key = VAPIDToken.key(ofSender: vapid)
+            guard key != nil else {
+                throw Fault(text: "vapid must be an uncompressed point of P-256 in base64url, of 87 characters")
+            }
         }
         self.service = service
         self.token = token
         self.description = Self.cut(description ?? "")
-        self.vapid = vapid.flatMap { $0.isEmpty ? nil : $0 }
+        self.vapid = key
         self.version = version
     }
 
     private static func cut(_ text: String) -> String {
-        var text = text
-        while text.utf8.count > longestText { text.removeLast() }
-        return text
+        var bytes = Array(text.utf8.prefix(longestText))
+        // A character that is cut in the middle goes.
+        while String(validating: bytes, as: UTF8.self) == nil { bytes.removeLast() }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The reason why arguments are refused.

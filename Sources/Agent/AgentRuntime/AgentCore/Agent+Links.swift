@@ -138,25 +138,40 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
         updateUnifiedPush(.endpoint(endpoint, token: registration.token, channel: registration.channel))
     }
 
-    /// Answers the app's calls with the reason.
-    package nonisolated func endpointRefused(of registration: UnifiedPushRegistration, code: String?) {
-        updateUnifiedPush(.noEndpoint(token: registration.token, code: code))
+    /// Ends the registration, and answers the app's calls.
+    package nonisolated func endpointRefused(of registration: UnifiedPushRegistration) {
+        updateUnifiedPush(.refused(token: registration.token, channel: registration.channel))
     }
 
     /// Forgets the channel.
     package nonisolated func channelEnded(_ channel: PushChannelID) { updateUnifiedPush(.channelEnded(channel)) }
 
+    /// Answers the calls of apps that wait for the server.
+    package nonisolated func channelsUnavailable() { updateUnifiedPush(.serverUnreachable) }
+
+    /// Has no endpoint given to an app any more.
+    package nonisolated func endpointsLost() { updateUnifiedPush(.identityChanged) }
+
+    /// Passes an event to the engine.
     private nonisolated func updateUnifiedPush(_ event: UnifiedPushEngine.Event) {
-        assumeIsolated { $0.decide { $0.updateUnifiedPush(event, $1) } }
+        assumeIsolated { agent in
+            switch event {
+            // What these mean depends on the registrations, whose changes may wait for their commit.
+            case .register, .unregister, .endpoint, .refused: agent.flush()
+            default: break
+            }
+            agent.decide { $0.updateUnifiedPush(event, $1) }
+        }
     }
 
     /// Loads the registrations, and begins to serve apps on the session bus.
     func startUnifiedPush() throws {
-        guard let distributor = parts.distributor, link != nil else { return }
+        guard let distributor = parts.distributor else { return }
         let stored = try store.pushRegistrations().map(\.registration)
         distributor.start { [weak self] event in
             self?.enter { agent in
                 switch event {
+                case .register(_, let call) where agent.link == nil: distributor.answer(call, .actionRequired)
                 case .register(let asked, let call):
                     let channel = PushChannelID.random(agent.parts.random)
                     agent.updateUnifiedPush(.register(asked, call, channel: channel))
@@ -170,12 +185,17 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
 
     /// Performs a directive that is none of the store's.
     func perform(_ directive: UnifiedPushEngine.Directive) {
-        guard let distributor = parts.distributor else { return }
+        guard let distributor = parts.distributor else {
+            guard case .deliver(let message, _) = directive else { return }
+            let outcome = UnifiedPushOutcome.unreachable(reason: "the agent has no session bus")
+            return enter { $0.updateUnifiedPush(.delivered(message.id, service: message.service, outcome)) }
+        }
         switch directive {
         case .change, .read: break
         case .askForChannels: onLink { $0.askForChannels() }
         case .answer(let call, let failure): AgentStep.answerRequest.take { distributor.answer(call, failure) }
         case .watch(let service): distributor.watch(service: service)
+        case .unwatch(let service): distributor.unwatch(service: service)
         case .sendEndpoint(let registration): distributor.sendEndpoint(of: registration)
         case .sendUnregistered(let registration, let isConfirmation):
             distributor.sendUnregistered(registration, isConfirmation: isConfirmation)

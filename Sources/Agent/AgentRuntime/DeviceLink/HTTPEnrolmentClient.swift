@@ -104,23 +104,25 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
     }
 
     /// `POST /c2dm/register3` with `X-channel`. An answer whose endpoint is no URL of http or https with at most 1000 bytes is
-    /// ``EnrolmentError/unavailable(_:)``.
+    /// ``EnrolmentError/refused(_:)``.
     package func registerChannel(
         _ identity: DeviceIdentity, channel: PushChannelID, key: String?
     ) async throws(EnrolmentError) -> String {
-        let answer = try await post(Self.form(identity, channel, "sender=\(key ?? "")"), as: identity)
+        let answer = try await post(Self.form(identity, channel: channel, adding: "sender=\(key ?? "")"), as: identity)
         guard let endpoint = answer["token"], endpoint.utf8.count <= 1000, let url = URL(string: endpoint),
             ["http", "https"].contains(url.scheme), url.host() != nil
-        else { throw .unavailable("the server's answer holds no endpoint") }
+        else { throw .refused("the answer holds no endpoint") }
         return endpoint
     }
 
     /// `POST /c2dm/register3` with `X-channel` and `delete=true`.
     package func endChannel(_ identity: DeviceIdentity, channel: PushChannelID) async throws(EnrolmentError) {
-        _ = try await post(Self.form(identity, channel, "delete=true"), as: identity)
+        _ = try await post(Self.form(identity, channel: channel, adding: "delete=true"), as: identity)
     }
 
-    private static func form(_ identity: DeviceIdentity, _ channel: PushChannelID, _ further: String) -> String {
+    private static func form(
+        _ identity: DeviceIdentity, channel: PushChannelID, adding further: String
+    ) -> String {
         "app=web-push&device=\(identity.device)&X-channel=\(channel)&\(further)"
     }
 

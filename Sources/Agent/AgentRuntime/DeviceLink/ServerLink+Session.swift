@@ -99,6 +99,7 @@ extension ServerLink {
                         LogKey.error: "\(error.words)"
                     ])
                 delayEnds()
+                channelDelegate?.channelsUnavailable()
                 await pause(&backOff)
             }
         }
@@ -152,6 +153,7 @@ extension ServerLink {
                 delegate?.commitWrites()
                 try parts.store.forgetIdentity()
                 identity = nil
+                (delegate as? any AppRequestDelegate)?.endpointsLost()
                 closeSession()
             } catch {
                 delegate?.storeUnusable(error)

@@ -17,8 +17,8 @@ package protocol AppRequestStore {
     func pendingTopicChanges(
         after place: TopicChangeRequest.Place, limit: Int, environment: PushEnvironment
     ) throws -> [(request: TopicChangeRequest, token: String)]
-    /// The registrations of UnifiedPush that have no endpoint, and the channels that the server is to forget.
-    func pendingChannels() throws -> (registrations: [UnifiedPushRegistration], ended: [PushChannelID])
+    /// The next request to the server about a channel of UnifiedPush; `nil` where there is none.
+    func pendingChannel() throws -> PendingChannel?
 }
 
 /// Receives the outcome of apps' messages and topic changes. Called on the link's event loop.
@@ -29,11 +29,14 @@ package protocol AppRequestDelegate {
     func topicAnswered(_ request: TopicChangeRequest, code: String?)
     /// The server has given the endpoint of a channel.
     func endpointReceived(_ endpoint: String, of registration: UnifiedPushRegistration)
-    /// The server gave a channel no endpoint: its code, with which it refuses that; `nil` where it could not be asked, and is asked
-    /// again.
-    func endpointRefused(of registration: UnifiedPushRegistration, code: String?)
+    /// The server refuses to give a channel an endpoint.
+    func endpointRefused(of registration: UnifiedPushRegistration)
     /// The server has forgotten a channel.
     func channelEnded(_ channel: PushChannelID)
+    /// The server cannot be asked about channels now; it is asked again.
+    func channelsUnavailable()
+    /// The server does not know this device any more: all endpoints are invalid.
+    func endpointsLost()
 }
 
 /// Messages of apps to their providers, and topics.

@@ -1,7 +1,6 @@
 import AgentEngine
 import AgentProtocol
 import PushCore
-import WebPushProtocol
 
 /// The store as the link to the server uses it.
 extension AgentStore: ServerLinkStore, AppRequestStore {
@@ -21,9 +20,9 @@ extension AgentStore: ServerLinkStore, AppRequestStore {
         try read { try $0.pendingTopicChanges(after: place, limit: limit, environment: environment) }
     }
 
-    /// The registrations of UnifiedPush that have no endpoint, and the channels that the server is to forget.
-    package func pendingChannels() throws -> (registrations: [UnifiedPushRegistration], ended: [PushChannelID]) {
-        try read { try UnifiedPushTables(database: $0.database).pendingChannels() }
+    /// The next request to the server about a channel of UnifiedPush; `nil` where there is none.
+    package func pendingChannel() throws -> PendingChannel? {
+        try read { try UnifiedPushTables(database: $0.database).pendingChannel() }
     }
 
     /// The ids of notifications that are stored here and whose ack the server has not confirmed, ascending.

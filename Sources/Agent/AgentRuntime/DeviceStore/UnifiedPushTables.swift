@@ -4,6 +4,14 @@ import GRDB
 import PushCore
 import WebPushProtocol
 
+/// A request to the server about a channel of UnifiedPush.
+package enum PendingChannel: Hashable, Sendable {
+    /// A registration needs its endpoint.
+    case registration(UnifiedPushRegistration)
+    /// The server is to forget a channel.
+    case ended(PushChannelID)
+}
+
 /// The tables of UnifiedPush: registrations, messages that wait for their apps, and channels that the server is to forget.
 ///
 /// Used within the reading or the transaction that it was made for. Every function throws when the database does.
@@ -19,10 +27,11 @@ struct UnifiedPushTables {
         try fetch("1", [])
     }
 
-    /// The registrations that have no endpoint, and the channels that the server is to forget.
-    func pendingChannels() throws -> (registrations: [UnifiedPushRegistration], ended: [PushChannelID]) {
-        let ended = try Data.fetchAll(database, sql: "SELECT channel FROM ended_channel ORDER BY channel")
-        return (try fetch("endpoint IS NULL", []), ended.compactMap(PushChannelID.init(bytes:)))
+    /// The first registration that has no endpoint; where there is none, the first channel that the server is to forget.
+    func pendingChannel() throws -> PendingChannel? {
+        if let registration = try fetch("endpoint IS NULL", [], limit: 1).first { return .registration(registration) }
+        return try Data.fetchOne(database.cachedStatement(sql: "SELECT channel FROM ended_channel LIMIT 1"))
+            .flatMap(PushChannelID.init(bytes:)).map { .ended($0) }
     }
 
     /// The number of messages that wait for each registration.
@@ -56,12 +65,14 @@ struct UnifiedPushTables {
         ).map(Timestamp.init(rawValue:))
     }
 
-    private func fetch(_ condition: String, _ arguments: StatementArguments) throws -> [UnifiedPushRegistration] {
+    private func fetch(
+        _ condition: String, _ arguments: StatementArguments, limit: Int = -1
+    ) throws -> [UnifiedPushRegistration] {
         try Row.fetchAll(
             database.cachedStatement(
                 sql: """
                     SELECT token, service, description, vapid, version, channel, endpoint FROM unified_push
-                    WHERE \(condition) ORDER BY token
+                    WHERE \(condition) ORDER BY token LIMIT \(limit)
                     """), arguments: arguments
         ).compactMap { row in
             guard let version = UnifiedPushVersion(rawValue: row[4]), let channel = PushChannelID(bytes: row[5] as Data)
@@ -83,16 +94,17 @@ struct UnifiedPushTables {
         case .arrived(let arrived): return try store(arrived, at: at, report: report)
         case .registered(let registration, let ended):
             if let ended { try end(ended) }
-            try store(registration)
-            return .unifiedPush(.registered(registration))
-        case .endpoint(let endpoint, let token):
-            try execute("UPDATE unified_push SET endpoint = ? WHERE token = ?", [endpoint, token])
+            return .unifiedPush(.registered(try store(registration)))
+        case .endpoint(let endpoint, let token, let channel):
+            try execute(
+                "UPDATE unified_push SET endpoint = ? WHERE token = ? AND channel = ?",
+                [endpoint, token, Data(channel.bytes)])
             return .unifiedPush(database.changesCount == 1 ? .endpoint(endpoint, token: token) : .nothing)
-        case .unregistered(let token):
+        case .unregistered(let token, let note):
             guard let registration = try fetch("token = ?", [token]).first else { return .unifiedPush(.nothing) }
             for id in try messages("token = ?", [token]) {
                 try remove(id)
-                try report(id, .dropped(.unregistered), .agent, "its app has ended the registration")
+                try report(id, .dropped(.unregistered), .agent, note)
             }
             try execute("DELETE FROM unified_push WHERE token = ?", [token])
             try end(registration.channel)
@@ -107,7 +119,8 @@ struct UnifiedPushTables {
             }
             return .unifiedPush(.nothing)
         case .ended(let id, let service, let state, let note):
-            if try remove(id) { try report(id, state, state == .handed ? .app : .agent, note) }
+            // The app has it even where the message expired or was replaced meanwhile.
+            if try remove(id) || state == .handed { try report(id, state, state == .handed ? .app : .agent, note) }
             return .unifiedPush(.ended(service: service))
         }
     }
@@ -118,7 +131,7 @@ struct UnifiedPushTables {
     ) throws {
         for id in try messages("expires_at IS NOT NULL AND expires_at <= ?", [at.rawValue]) {
             try remove(id)
-            try report(id, .expired, .agent, "its app could not be reached in time")
+            try report(id, .expired, .agent, "its app did not take it in time")
         }
     }
 
@@ -130,16 +143,22 @@ struct UnifiedPushTables {
         return database.changesCount == 1
     }
 
-    private func store(_ registration: UnifiedPushRegistration) throws {
+    /// Stores a registration; an endpoint that is stored for its channel stays.
+    ///
+    /// - Returns: The registration as it is stored.
+    private func store(_ registration: UnifiedPushRegistration) throws -> UnifiedPushRegistration {
         try execute(
             """
-            INSERT OR REPLACE INTO unified_push (token, service, description, vapid, version, channel, endpoint)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO unified_push (token, service, description, vapid, version, channel)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (token) DO UPDATE SET
+                service = ?2, description = ?3, vapid = ?4, version = ?5, channel = ?6,
+                endpoint = CASE WHEN channel = ?6 THEN endpoint END
             """,
             [
                 registration.token, registration.service, registration.description, registration.vapid,
-                registration.version.rawValue, Data(registration.channel.bytes), registration.endpoint,
+                registration.version.rawValue, Data(registration.channel.bytes),
             ])
+        return try fetch("token = ?", [registration.token]).first ?? registration
     }
 
     private func store(

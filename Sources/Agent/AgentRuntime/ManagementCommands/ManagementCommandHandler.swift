@@ -158,7 +158,9 @@ package struct ManagementCommandHandler {
                 service: registration.service, description: registration.description, endpoint: registration.endpoint,
                 waiting: waiting)
         }
-        return AnswerLimits.fitting(apps.sorted { ($0.service, $0.description) < ($1.service, $1.description) })
+        // The other half of the answer is left for the apps that have manifests.
+        return AnswerLimits.fitting(
+            apps.sorted { ($0.service, $0.description) < ($1.service, $1.description) }, bytes: AnswerLimits.bytes / 2)
     }
 
     private func tokenFault(of app: AppManifest) -> String? {

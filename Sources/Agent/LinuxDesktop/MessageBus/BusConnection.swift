@@ -61,6 +61,9 @@ package final class BusConnection {
     /// Asks the bus for signals. The bus's answer is not waited for.
     package func subscribe(_ rule: String) { dbus_bus_add_match(pointer, rule, nil) }
 
+    /// Ends a subscription to signals.
+    package func unsubscribe(_ rule: String) { dbus_bus_remove_match(pointer, rule, nil) }
+
     /// Queues a message.
     ///
     /// - Returns: The message's serial; `nil` when libdbus has no memory.

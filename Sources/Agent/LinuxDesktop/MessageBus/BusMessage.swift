@@ -31,9 +31,6 @@ package struct BusMessage: ~Copyable {
         self.pointer = pointer
     }
 
-    /// Another reference to the same message.
-    func copyReference() -> BusMessage { BusMessage(owning: dbus_message_ref(pointer)) }
-
     deinit { dbus_message_unref(pointer) }
 
     // MARK: Reading

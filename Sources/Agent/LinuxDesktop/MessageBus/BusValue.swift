@@ -117,7 +117,11 @@ package indirect enum BusValue: Hashable, Sendable {
     private static func bytes(_ iterator: inout DBusMessageIter) -> [UInt8] {
         var inner = DBusMessageIter()
         dbus_message_iter_recurse(&iterator, &inner)
-        return readAll(&inner).compactMap { if case .byte(let byte) = $0 { byte } else { nil } }
+        // The bytes lie in the message, which outlives this call.
+        var bytes: UnsafePointer<UInt8>?
+        var count: Int32 = 0
+        dbus_message_iter_get_fixed_array(&inner, &bytes, &count)
+        return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
     }
 
     /// A list of byte strings; our interfaces use no list of other lists.
@@ -171,7 +175,13 @@ package indirect enum BusValue: Hashable, Sendable {
             }
         case .bytes(let bytes):
             return Self.container(aldaba_dbus_array, signature: "y", in: &iterator) { inner in
-                bytes.allSatisfy { BusValue.byte($0).append(to: &inner) }
+                bytes.withUnsafeBufferPointer { buffer in
+                    // libdbus reads no byte of an empty array, whose address may be absent.
+                    guard !buffer.isEmpty else { return true }
+                    var address = buffer.baseAddress
+                    return dbus_message_iter_append_fixed_array(
+                        &inner, aldaba_dbus_byte, &address, Int32(buffer.count)) != 0
+                }
             }
         case .data(let strings):
             return Self.container(aldaba_dbus_array, signature: "ay", in: &iterator) { inner in

@@ -15,14 +15,18 @@ package final class UnifiedPushBus: PushDistributor {
         case start(events: @Sendable (PushDistributorEvent) -> Void)
         case answer(UnifiedPushCall, UnifiedPushFailure?)
         case watch(service: String)
+        case unwatch(service: String)
         case sendEndpoint(UnifiedPushRegistration)
         case sendUnregistered(UnifiedPushRegistration, isConfirmation: Bool)
         case deliver(UnifiedPushMessage, UnifiedPushVersion, complete: @Sendable (UnifiedPushOutcome) -> Void)
         case stop
     }
 
-    /// The commands that wait. The agent bounds them: it has one message under way for an app, and answers each call once.
+    /// The commands that wait. The agent bounds them: one message and one pause for each of 1,000 registrations at most, and an
+    /// answer for each of the calls that the thread holds, whose number is bounded too.
     private let commands = Mutex<[Command]>([])
+    /// Whether nothing is reported any more.
+    private let isStopped = Mutex(false)
     private let wakeUp: WakeUp
 
     /// Begins the thread, which connects when it is started.
@@ -54,13 +58,21 @@ package final class UnifiedPushBus: PushDistributor {
     }
 
     /// Begins to serve.
-    package func start(events: @escaping @Sendable (PushDistributorEvent) -> Void) { put(.start(events: events)) }
+    package func start(events: @escaping @Sendable (PushDistributorEvent) -> Void) {
+        put(
+            .start { [weak self] event in
+                if self?.isStopped.withLock({ $0 }) == false { events(event) }
+            })
+    }
 
     /// Answers a call; the caller gets nothing where the bus has gone meanwhile.
     package func answer(_ call: UnifiedPushCall, _ failure: UnifiedPushFailure?) { put(.answer(call, failure)) }
 
     /// Has it reported when a program takes over this bus name.
     package func watch(service: String) { put(.watch(service: service)) }
+
+    /// Ends ``watch(service:)``.
+    package func unwatch(service: String) { put(.unwatch(service: service)) }
 
     /// Calls `NewEndpoint`; the app asks again at its start, so that a call that fails is not repeated.
     package func sendEndpoint(of registration: UnifiedPushRegistration) { put(.sendEndpoint(registration)) }
@@ -74,8 +86,16 @@ package final class UnifiedPushBus: PushDistributor {
     package func deliver(
         _ message: UnifiedPushMessage, version: UnifiedPushVersion,
         then complete: @escaping @Sendable (UnifiedPushOutcome) -> Void
-    ) { put(.deliver(message, version, complete: complete)) }
+    ) {
+        let report: @Sendable (UnifiedPushOutcome) -> Void = { [weak self] outcome in
+            if self?.isStopped.withLock({ $0 }) == false { complete(outcome) }
+        }
+        put(.deliver(message, version, complete: report))
+    }
 
-    /// Ends the thread; nothing is reported any more.
-    package func stop() { put(.stop) }
+    /// Ends the thread; nothing is reported from now on.
+    package func stop() {
+        isStopped.withLock { $0 = true }
+        put(.stop)
+    }
 }

@@ -14,8 +14,11 @@ final class UnifiedPushWorker {
 
     /// A call of ours that waits for its answer.
     private enum Call {
+        /// The request for the distributor's name.
         case name
-        case deliver(UnifiedPushMessage, (UnifiedPushOutcome) -> Void)
+        /// The question who has the name of the app that registers.
+        case owner(UnifiedPushRegister, UnifiedPushCall, sender: String)
+        case deliver(UnifiedPushVersion, (UnifiedPushOutcome) -> Void)
     }
 
     private let address: String
@@ -49,7 +52,7 @@ final class UnifiedPushWorker {
             for command in takeCommands() { perform(command) }
             if events != nil, connection == nil, nextAttempt <= .now { connect() }
             readBus()
-            for call in calls.takeLate() { complete(call, .unanswered) }
+            for call in calls.takeLate() { handleLate(call) }
         }
     }
 
@@ -67,17 +70,18 @@ final class UnifiedPushWorker {
         switch command {
         case .start(let events): self.events = events
         case .answer(let call, let failure):
-            guard let received = callers.take(call.number) else { return }
-            reply(to: received, UnifiedPushArguments.answer(failure, call.version))
+            send(callers.take(call.number), UnifiedPushArguments.answer(failure, call.version))
         case .watch(let service):
             if watched.insert(service).inserted { connection?.subscribe(Self.rule(service)) }
+        case .unwatch(let service):
+            if watched.remove(service) != nil { connection?.unsubscribe(Self.rule(service)) }
         case .sendEndpoint(let registration):
             let arguments = UnifiedPushArguments.endpoint(of: registration)
-            notify(registration, "NewEndpoint", arguments)
+            notify(registration, method: "NewEndpoint", arguments)
         case .sendUnregistered(let registration, let isConfirmation):
             let arguments = UnifiedPushArguments.unregistered(registration, isConfirmation: isConfirmation)
-            notify(registration, "Unregistered", arguments)
-        case .deliver(let message, let version, let complete): deliver(message, version, complete)
+            notify(registration, method: "Unregistered", arguments)
+        case .deliver(let message, let version, let complete): deliver(message, version: version, then: complete)
         case .stop: isStopped = true
         }
     }
@@ -118,18 +122,22 @@ final class UnifiedPushWorker {
         guard let connection else { return }
         connection.transfer()
         while let message = connection.next() { handleMessage(message) }
-        guard !connection.isConnected else { return }
-        self.connection = nil
+        if !connection.isConnected { lose() }
+    }
+
+    private func lose() {
+        connection = nil
         nextAttempt = backOff.deadline()
         callers.removeAll()
-        for call in calls.takeAll() { complete(call, .unreachable(reason: "the session bus is gone")) }
+        for case .deliver(_, let complete) in calls.takeAll() {
+            complete(.unreachable(reason: "the session bus is gone"))
+        }
     }
 
     private func handleMessage(_ message: borrowing BusMessage) {
         if message.isReply || message.isError {
             guard let call = calls.take(message.answers) else { return }
-            complete(call, message.isReply ? .taken : Self.outcome(ofError: message.errorName))
-            if case .name = call { nameAnswered(message.arguments) }
+            handleAnswer(message, of: call)
         } else if message.isSignal(Self.bus, "NameOwnerChanged"), message.sender == Self.bus {
             guard case .string(let service)? = message.arguments.first,
                 case .string(let owner)? = message.arguments.last, !owner.isEmpty
@@ -140,13 +148,40 @@ final class UnifiedPushWorker {
         }
     }
 
-    private func nameAnswered(_ arguments: [BusValue]) {
-        backOff.reset()
-        // 1: this program has the name; 2: it waits for it (D-Bus specification, "RequestName").
-        guard arguments != [.uint32(1)] else { return }
-        logger.notice(
-            "Another program serves apps of UnifiedPush as org.unifiedpush.Distributor.aldaba; this one begins when that ends."
-        )
+    private func handleAnswer(_ answer: borrowing BusMessage, of call: Call) {
+        switch call {
+        case .name:
+            guard answer.isReply else {
+                logger.warning(
+                    "Apps of UnifiedPush cannot be served: the bus refuses the name.",
+                    metadata: [LogKey.error: "\(answer.errorName)"])
+                return lose()
+            }
+            backOff.reset()
+            // 1: this program has the name; otherwise it waits for it (D-Bus specification, "RequestName").
+            guard answer.arguments != [.uint32(1)] else { return }
+            logger.notice(
+                "Another program has org.unifiedpush.Distributor.aldaba; this one serves apps when that ends.")
+        case .owner(let asked, let call, let sender):
+            // An app that has no name yet is started by it.
+            let owner = answer.isReply ? answer.arguments.first : nil
+            guard owner == nil || owner == .string(sender) else {
+                return send(callers.take(call.number), UnifiedPushArguments.answer(.unauthorized, call.version))
+            }
+            events?(.register(asked, call))
+        case .deliver(_, let complete):
+            complete(answer.isReply ? .taken : Self.outcome(ofError: answer.errorName))
+        }
+    }
+
+    private func handleLate(_ call: Call) {
+        switch call {
+        case .name: lose()
+        case .owner(_, let call, _):
+            send(callers.take(call.number), UnifiedPushArguments.answer(.internalError, call.version))
+        // By version 1 an app need not answer.
+        case .deliver(let version, let complete): complete(version == .one ? .taken : .unanswered)
+        }
     }
 
     /// Errors of the bus itself, which has not reached the app.
@@ -164,10 +199,6 @@ final class UnifiedPushWorker {
         if error == "NoReply" { return .unanswered }
         return unreachable.contains(error) || error.hasPrefix("Spawn.")
             ? .unreachable(reason: "it does not run and cannot be started (\(error))") : .refused(error: name)
-    }
-
-    private func complete(_ call: Call, _ outcome: UnifiedPushOutcome) {
-        if case .deliver(_, let complete) = call { complete(outcome) }
     }
 
     // MARK: Calls of apps
@@ -212,7 +243,21 @@ final class UnifiedPushWorker {
         guard let number = callers.add(message) else {
             return reply(to: message, UnifiedPushArguments.answer(.internalError, version))
         }
-        events?(.register(asked, UnifiedPushCall(number: number, version: version)))
+        let call = UnifiedPushCall(number: number, version: version)
+        guard let connection, let sender = message.sender,
+            let question = BusMessage(
+                destination: Self.bus, path: Self.busPath, interface: Self.bus, method: "GetNameOwner"),
+            question.append([.string(asked.service)]), let serial = connection.send(question)
+        else { return send(callers.take(number), UnifiedPushArguments.answer(.internalError, version)) }
+        connection.transfer()
+        calls.add(.owner(asked, call, sender: sender), serial: serial)
+    }
+
+    /// Sends a reply that was held; there is none for a caller that wants none, or whose bus is gone.
+    private func send(_ reply: consuming BusMessage?, _ values: [BusValue]) {
+        guard let reply, reply.append(values) else { return }
+        _ = connection?.send(reply)
+        connection?.transfer()
     }
 
     private func reply(to call: borrowing BusMessage, _ values: [BusValue]) {
@@ -231,8 +276,11 @@ final class UnifiedPushWorker {
 
     // MARK: Calls to apps
 
-    private func send(
-        _ method: String, to service: String, _ version: UnifiedPushVersion, _ arguments: [BusValue]
+    /// Calls a method of an app's connector.
+    ///
+    /// - Returns: The call's serial; `nil` where there is no bus.
+    private func call(
+        _ method: String, of service: String, version: UnifiedPushVersion, arguments: [BusValue]
     ) -> UInt32? {
         guard let connection,
             let message = BusMessage(
@@ -244,50 +292,49 @@ final class UnifiedPushWorker {
         return serial
     }
 
-    private func notify(_ registration: UnifiedPushRegistration, _ method: String, _ arguments: [BusValue]) {
-        _ = send(method, to: registration.service, registration.version, arguments)
+    private func notify(_ registration: UnifiedPushRegistration, method: String, _ arguments: [BusValue]) {
+        _ = call(method, of: registration.service, version: registration.version, arguments: arguments)
     }
 
     private func deliver(
-        _ message: UnifiedPushMessage, _ version: UnifiedPushVersion,
-        _ complete: @escaping @Sendable (UnifiedPushOutcome) -> Void
+        _ message: UnifiedPushMessage, version: UnifiedPushVersion,
+        then complete: @escaping @Sendable (UnifiedPushOutcome) -> Void
     ) {
         let arguments = UnifiedPushArguments.message(message, version)
-        guard let serial = send("Message", to: message.service, version, arguments) else {
+        guard let serial = call("Message", of: message.service, version: version, arguments: arguments) else {
             return complete(.unreachable(reason: "the session bus is gone"))
         }
-        calls.add(.deliver(message, complete), serial: serial, timeout: Self.callTimeout)
+        calls.add(.deliver(version, complete), serial: serial, timeout: Self.callTimeout)
     }
 }
 
-/// Calls of apps that wait for the agent's answer, each under a number.
+/// The replies to calls of apps that wait for the agent's answer, each under a number.
 private struct ReceivedCalls {
     /// The maximum number of them.
     private static let limit = UnifiedPushEngine.mostCalls * 2
 
-    private var calls: [UInt64: Held] = [:]
+    private var replies: [UInt64: HeldReply] = [:]
     private var last: UInt64 = 0
 
-    /// Holds a call; `nil` where as many are held as may be.
+    /// Holds the reply to a call; `nil` where as many are held as may be.
     mutating func add(_ message: borrowing BusMessage) -> UInt64? {
-        guard calls.count < Self.limit else { return nil }
+        guard replies.count < Self.limit else { return nil }
         last += 1
-        calls[last] = Held(message)
+        replies[last] = HeldReply(to: message)
         return last
     }
 
     /// Forgets all calls: their bus is gone. Numbers are not used again.
-    mutating func removeAll() { calls = [:] }
+    mutating func removeAll() { replies = [:] }
 
-    /// Removes and returns a call; `nil` for one that was answered, or came over a bus that is gone.
-    mutating func take(_ number: UInt64) -> BusMessage? {
-        calls.removeValue(forKey: number).flatMap { $0.take() }
-    }
+    /// Removes and returns a reply; `nil` for a caller that wants none, and for a call that was answered, or came over a bus that is
+    /// gone.
+    mutating func take(_ number: UInt64) -> BusMessage? { replies.removeValue(forKey: number)?.take() }
 
-    /// A reference to a message, which a dictionary cannot hold itself.
-    private final class Held {
-        private var message: BusMessage?
-        init(_ message: borrowing BusMessage) { self.message = message.copyReference() }
-        func take() -> BusMessage? { message.take() }
+    /// A message, which a dictionary cannot hold itself.
+    private final class HeldReply {
+        private var reply: BusMessage?
+        init(to call: borrowing BusMessage) { reply = call.wantsReply ? BusMessage(replyTo: call) : nil }
+        func take() -> BusMessage? { reply.take() }
     }
 }

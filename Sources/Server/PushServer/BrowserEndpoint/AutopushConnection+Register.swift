@@ -128,6 +128,10 @@ extension AutopushConnection {
         } then: { connection, outcome in
             switch outcome {
             case nil: connection.registered(.unavailable)
+            case .full?:
+                if isNew { connection.channels.remove(id) }
+                let reason = "a browser has at most \(BrowserEnrolment.mostChannels) subscriptions"
+                connection.registered(.refused(id, status: 400, reason: reason))
             case .refused(let status, let reason)?:
                 if isNew { connection.channels.remove(id) }
                 connection.registered(.refused(id, status: status, reason: reason))

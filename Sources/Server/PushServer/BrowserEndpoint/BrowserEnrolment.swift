@@ -62,6 +62,8 @@ package struct BrowserEnrolment: Sendable {
     package enum Outcome: Sendable {
         /// The last component of the subscription's address.
         case registered(String)
+        /// The device has as many subscriptions as it may have.
+        case full
         /// The status of the answer, and a sentence.
         case refused(status: Int, reason: String)
     }
@@ -89,7 +91,7 @@ package struct BrowserEnrolment: Sendable {
             device: credentials.device, id: id, app: app.id, environment: environment,
             generation: registration.generation, sender: sender, registeredAt: clock())
         guard try await store.storeWebChannel(channel, limit: Self.mostChannels) else {
-            return .refused(status: 400, reason: "a browser has at most \(Self.mostChannels) subscriptions")
+            return .full
         }
         return .registered(try sealer.seal(.init(device: credentials.device, channel: id)))
     }

@@ -34,7 +34,7 @@ struct UnifiedPushEngineTests {
                 == [.watch(service: Self.service), .askForChannels, .read(service: Self.service)])
         #expect(
             engine.handle(.endpoint("https://a", token: "t", channel: Self.channels[0]))
-                == [.change(.endpoint("https://a", token: "t"))])
+                == [.change(.endpoint("https://a", token: "t", channel: Self.channels[0]))])
         let known = Self.registration("t", endpoint: "https://a")
         #expect(
             engine.handle(.committed(.endpoint("https://a", token: "t")))
@@ -51,18 +51,29 @@ struct UnifiedPushEngineTests {
                 ])
     }
 
-    @Test(
-        arguments: [
-            (nil, UnifiedPushFailure.network, []),
-            ("INVALID_SENDER", .actionRequired, [UnifiedPushEngine.Directive.change(.unregistered(token: "t"))]),
-        ] as [(String?, UnifiedPushFailure, [UnifiedPushEngine.Directive])])
-    func `an app hears why it has no endpoint`(
-        code: String?, failure: UnifiedPushFailure, change: [UnifiedPushEngine.Directive]
-    ) throws {
+    @Test func `an app hears that the server refuses it`() throws {
         var engine = UnifiedPushEngine()
         _ = engine.handle(.register(try Self.asked("t"), Self.call(1), channel: Self.channels[0]))
         _ = engine.handle(.committed(.registered(Self.registration("t"))))
-        #expect(engine.handle(.noEndpoint(token: "t", code: code)) == [.answer(Self.call(1), failure)] + change)
+        #expect(engine.handle(.refused(token: "t", channel: Self.channels[1])) == [], "of an earlier channel")
+        #expect(
+            engine.handle(.refused(token: "t", channel: Self.channels[0])) == [
+                .answer(Self.call(1), .actionRequired),
+                .change(.unregistered(token: "t", note: "the server has refused the registration")),
+            ])
+    }
+
+    @Test func `apps are answered at once while the server cannot be reached, and get their endpoints later`() throws {
+        var engine = UnifiedPushEngine()
+        _ = engine.handle(.register(try Self.asked("t"), Self.call(1), channel: Self.channels[0]))
+        _ = engine.handle(.committed(.registered(Self.registration("t"))))
+        #expect(engine.handle(.serverUnreachable) == [.answer(Self.call(1), .network)])
+        _ = engine.handle(.register(try Self.asked("u"), Self.call(2), channel: Self.channels[1]))
+        let answers = engine.handle(.committed(.registered(Self.registration("u", channel: 1))))
+        #expect(answers.contains(.answer(Self.call(2), .network)) && answers.contains(.askForChannels))
+        _ = engine.handle(.endpoint("https://a", token: "t", channel: Self.channels[0]))
+        let known = Self.registration("t", endpoint: "https://a")
+        #expect(engine.handle(.committed(.endpoint("https://a", token: "t"))) == [.sendEndpoint(known)])
     }
 
     @Test func `the token of another app is refused`() throws {
@@ -113,11 +124,17 @@ struct UnifiedPushEngineTests {
             var engine = UnifiedPushEngine()
             _ = engine.handle(.started([known]))
             if isConfirmation {
-                #expect(engine.handle(.unregister(token: "t")) == [.change(.unregistered(token: "t"))])
+                let change = UnifiedPushChange.unregistered(token: "t", note: "its app has ended the registration")
+                #expect(engine.handle(.unregister(token: "t")) == [.change(change)])
+                #expect(engine.handle(.unregister(token: "t")) == [], "a repetition")
             }
             #expect(
                 engine.handle(.committed(.unregistered(token: "t")))
-                    == [.sendUnregistered(known, isConfirmation: isConfirmation), .askForChannels])
+                    == [
+                        .sendUnregistered(known, isConfirmation: isConfirmation), .askForChannels,
+                        .unwatch(service: Self.service),
+                    ])
+            #expect(engine.handle(.appeared(service: Self.service)) == [])
             #expect(engine.handle(.unregister(token: "t")) == [])
         }
     }

@@ -35,6 +35,12 @@ struct UnifiedPushTablesTests {
             collapseID: topic, acceptedAt: noon, expiresAt: expiresAt, payload: [])
     }
 
+    /// Stores the registration and its endpoint.
+    private func register(ending other: PushChannelID? = nil) throws {
+        _ = try apply(.registered(registration(), ending: other))
+        _ = try apply(.endpoint("https://a", token: "t", channel: channel))
+    }
+
     private func apply(_ change: UnifiedPushChange, at: Timestamp = noon) throws -> ChangeResult {
         try store.commit([.unifiedPush(change, at: at)])[0]
     }
@@ -63,15 +69,37 @@ struct UnifiedPushTablesTests {
 
     @Test func `a registration is there with its endpoint after a new start`() throws {
         #expect(try apply(.registered(registration(), ending: nil)) == .unifiedPush(.registered(registration())))
-        #expect(try store.pendingChannels().registrations == [registration()])
+        #expect(try store.pendingChannel() == .registration(registration()))
         #expect(
-            try apply(.endpoint("https://a", token: "t")) == .unifiedPush(.endpoint("https://a", token: "t")))
-        #expect(try store.pendingChannels().registrations.isEmpty)
+            try apply(.endpoint("https://a", token: "t", channel: channel))
+                == .unifiedPush(.endpoint("https://a", token: "t")))
+        #expect(try store.pendingChannel() == nil)
         #expect(try store.pushRegistrations().map(\.registration) == [registration(endpoint: "https://a")])
     }
 
+    @Test func `an app that registers again keeps the endpoint of its channel, and no other`() throws {
+        try register()
+        let known = registration(endpoint: "https://a")
+        #expect(try apply(.registered(registration(), ending: nil)) == .unifiedPush(.registered(known)))
+        var changed = registration()
+        changed.channel = PushChannelID.random { 9 }
+        #expect(try apply(.registered(changed, ending: channel)) == .unifiedPush(.registered(changed)))
+        // A late answer to the request for the earlier channel.
+        #expect(try apply(.endpoint("https://a", token: "t", channel: channel)) == .unifiedPush(.nothing))
+        #expect(try store.pendingChannel() == .registration(changed))
+    }
+
+    @Test func `an app that takes a message as it expires has it in the timeline`() throws {
+        try register()
+        let soon = noon.adding(milliseconds: 10)
+        try arrive(1, expiresAt: soon)
+        _ = try store.commit([.dataExpired(at: soon)])
+        _ = try apply(.ended(NotificationID(rawValue: 1), service: Self.service, .handed, note: ""))
+        #expect(try states(1) == ["expired", "handed"])
+    }
+
     @Test func `messages are read in the order of their arrival, each until it ends`() throws {
-        _ = try apply(.registered(registration(endpoint: "https://a"), ending: nil))
+        try register()
         let id = NotificationID(rawValue: 1)
         #expect(try arrive(1) == .pushMessageStored(id, service: Self.service, session: 1))
         #expect(try arrive(1) == .pushMessageStored(id, service: nil, session: 1), "it came twice")
@@ -87,7 +115,7 @@ struct UnifiedPushTablesTests {
 
     @Test func `what no app can have ends with its reason`() throws {
         try arrive(1)
-        _ = try apply(.registered(registration(endpoint: "https://a"), ending: nil))
+        try register()
         try arrive(2, encoding: "aesgcm")
         try arrive(3, body: [])
         #expect(try next() == nil)
@@ -97,7 +125,7 @@ struct UnifiedPushTablesTests {
     }
 
     @Test func `the hundred newest messages wait`() throws {
-        _ = try apply(.registered(registration(endpoint: "https://a"), ending: nil))
+        try register()
         for id in 1...Int64(UnifiedPushTables.mostMessages + 2) { try arrive(id) }
         #expect(try next() == 3)
         #expect(try states(1) == ["dropped(overflow)"] && states(2) == ["dropped(overflow)"])
@@ -105,7 +133,7 @@ struct UnifiedPushTablesTests {
     }
 
     @Test func `a later message of a topic replaces an earlier one`() throws {
-        _ = try apply(.registered(registration(endpoint: "https://a"), ending: nil))
+        try register()
         try arrive(1, topic: "score")
         try arrive(2, topic: "other")
         try arrive(3, topic: "score")
@@ -114,7 +142,7 @@ struct UnifiedPushTablesTests {
     }
 
     @Test func `a message ends when its time is over`() throws {
-        _ = try apply(.registered(registration(endpoint: "https://a"), ending: nil))
+        try register()
         let soon = noon.adding(milliseconds: 10)
         try arrive(1, expiresAt: soon)
         #expect(try store.nextExpiry() == soon)
@@ -125,27 +153,28 @@ struct UnifiedPushTablesTests {
     }
 
     @Test func `a registration that ends takes its messages with it, and leaves its channel for the server`() throws {
-        _ = try apply(.registered(registration(endpoint: "https://a"), ending: nil))
+        try register()
         try arrive(1)
-        #expect(try apply(.unregistered(token: "t")) == .unifiedPush(.unregistered(token: "t")))
-        #expect(try apply(.unregistered(token: "t")) == .unifiedPush(.nothing))
+        #expect(try apply(.unregistered(token: "t", note: "it has ended")) == .unifiedPush(.unregistered(token: "t")))
+        #expect(try apply(.unregistered(token: "t", note: "it has ended")) == .unifiedPush(.nothing))
         #expect(try states(1) == ["dropped(unregistered)"])
-        #expect(try store.pendingChannels().ended == [channel])
+        #expect(try store.pendingChannel() == .ended(channel))
         _ = try apply(.channelEnded(channel))
-        #expect(try store.pendingChannels().ended.isEmpty)
+        #expect(try store.pendingChannel() == nil)
     }
 
     @Test func `a new identity has no endpoints and no channels to end`() throws {
         let other = PushChannelID.random { 8 }
-        _ = try apply(.registered(registration(endpoint: "https://a"), ending: other))
-        #expect(try store.pendingChannels().ended == [other])
+        try register(ending: other)
+        #expect(try store.pendingChannel() == .ended(other))
         try store.forgetIdentity()
-        let pending = try store.pendingChannels()
-        #expect(pending.registrations == [registration()] && pending.ended.isEmpty)
+        #expect(try store.pendingChannel() == .registration(registration()))
+        _ = try apply(.endpoint("https://b", token: "t", channel: channel))
+        #expect(try store.pendingChannel() == nil)
     }
 
     @Test func `a message that its sender takes back does not wait any more`() throws {
-        _ = try apply(.registered(registration(endpoint: "https://a"), ending: nil))
+        try register()
         try arrive(1)
         let notice = ArrivedNotice(
             carrier: carrier(2), notice: .withdrawn(NotificationID(rawValue: 1)), session: 1, receivedAt: noon,
