@@ -74,6 +74,7 @@ extension ConfigurationType {
 
 /// The settings that server and agent share.
 package struct SharedSettings: SettingOptions {
+    /// The data folder.
     @Option(.data) package var data: String?
     @Option(.environment) var environment: String?
     @Option(.enrolmentKey) var enrolmentKey: String?
@@ -285,9 +286,9 @@ package protocol SettingGroups {
 
 /// The groups of settings of a program that is a server.
 package protocol ServerSettingGroups: SettingGroups {
-    /// The settings of its listeners.
+    /// The settings of the listeners.
     var listeners: ListenerSettings { get }
-    /// Its other settings.
+    /// The other settings of the server.
     var server: ServerSettings { get }
     /// The settings of the files of notifications.
     var media: MediaSettings { get }
