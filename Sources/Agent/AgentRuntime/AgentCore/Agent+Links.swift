@@ -173,7 +173,7 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
                 switch event {
                 case .register(_, let call) where agent.link == nil: distributor.answer(call, .actionRequired)
                 case .register(let asked, let call):
-                    let channel = PushChannelID.random(agent.parts.random)
+                    let channel = PushChannelID.random { UInt64.random(in: 0 ... .max) }
                     agent.updateUnifiedPush(.register(asked, call, channel: channel))
                 case .unregister(let token): agent.updateUnifiedPush(.unregister(token: token))
                 case .appeared(let service): agent.updateUnifiedPush(.appeared(service: service))

@@ -78,11 +78,15 @@ final class AgentHarness: Sendable {
     }
 
     /// Starts an agent.
-    func begin(executable: String = todoManifest.executable, timing: AgentTiming = AgentTiming()) async throws {
+    func begin(
+        executable: String = todoManifest.executable, timing: AgentTiming = AgentTiming(),
+        distributor: (any PushDistributor)? = nil
+    ) async throws {
         let (random, rests) = (random, rests)
         let parts = AgentDependencies(
             presenter: desktop, server: ServerPorts(connector: server, enrolment: server), launcher: launcher,
-            extensions: extensions, activator: activator, focus: focus, parent: { [focus] in focus.parents[$0] },
+            extensions: extensions, activator: activator, distributor: distributor, focus: focus,
+            parent: { [focus] in focus.parents[$0] },
             replyWindow: window,
             stills: stills,
             peerCheck: PeerCheck(executable: { _ in executable }, user: getuid()), clock: clock, positions: positions,
