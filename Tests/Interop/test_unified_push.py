@@ -198,6 +198,8 @@ def test_the_distributor_describes_itself(bus, agent):
     ("{'service': <'com.example.A'>, 'token': <'" + "x" * 101 + "'>}", "token"),
     ("{'service': <'com.example.A'>, 'token': <5>}", "token"),
     ("{'service': <'com.example.A'>, 'token': <'t'>, 'vapid': <'key'>}", "vapid"),
+    ("{'service': <'com.example.A'>, 'token': <'t'>, 'vapid': <5>}", "vapid"),
+    ("{'service': <'com.example.A'>, 'token': <'t'>, 'description': <5>}", "description"),
 ])
 def test_wrong_arguments_are_named(bus, agent, arguments, word):
     answer = bus.call(PATH, "org.unifiedpush.Distributor2.Register", arguments)

@@ -142,8 +142,16 @@ def test_a_person_receives_messages_answers_them_and_stops(browser, screen, inbo
     choose(screen, number, "default")
     wait_until(lambda: len(inbox.answers()) == 2, "the click is told")
     assert (inbox.answers()[1]["message"], inbox.answers()[1]["action"]) == (other, "open")
+    (endpoint,) = inbox.subscriptions()
     press_the_button(screen, inbox, 0)
-    assert inbox.run("send", "Nobody").strip()
+    wait_until_ended(endpoint)
+
+
+def wait_until_ended(endpoint):
+    """The browser tells its push service that a subscription has ended; senders are told then."""
+    wait_until(
+        lambda: requests.post(endpoint, data=b"x" * 30, headers={"TTL": "60"}, timeout=10).status_code in (404, 410),
+        "the endpoint has ended", 60)
 
 
 def post(inbox, path, body, **headers):

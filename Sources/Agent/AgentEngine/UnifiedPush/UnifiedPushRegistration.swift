@@ -94,6 +94,9 @@ package struct UnifiedPushRegister: Hashable, Sendable {
     package struct Fault: Error, Hashable {
         /// The argument, and its right form.
         package var text: String
+
+        /// A fault. The parameter is the property of its name.
+        package init(text: String) { self.text = text }
     }
 }
 

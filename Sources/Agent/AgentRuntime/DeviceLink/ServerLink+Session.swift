@@ -207,6 +207,7 @@ extension ServerLink {
             sendReceipts()
             sendUpstream()
             topicsCommitted()
+            endPauses()
             logger.info("The session is open.", metadata: [LogKey.session: "\(number)"])
             delegate?.sessionOpened()
         case .arrived(let notifications): delegate?.notificationsArrived(notifications, in: number)

@@ -114,6 +114,11 @@ package actor ServerLink {
         guard !pauses.isEmpty else { return }
         lastReturn = now
         logger.debug("The network came back: what waits for the server tries again.")
+        endPauses()
+    }
+
+    /// Ends all pauses: the server can be reached, or may be.
+    func endPauses() {
         for rest in pauses.values { rest.cancel() }
         pauses = [:]
     }

@@ -174,7 +174,12 @@ struct UnifiedPushTables {
             try report(carrier.id, .dropped(.unregistered), .agent, "no app on the device has this subscription")
             return ended
         }
-        guard envelope.contentEncoding == "aes128gcm", !envelope.body.isEmpty else {
+        guard !envelope.body.isEmpty else {
+            try report(
+                carrier.id, .failed("noContent"), .agent, "apps of UnifiedPush receive messages with content alone")
+            return ended
+        }
+        guard envelope.contentEncoding == "aes128gcm" else {
             try report(
                 carrier.id, .failed("badEncoding"), .agent,
                 "apps of UnifiedPush receive messages with content encoding aes128gcm alone (RFC 8291)")

@@ -78,6 +78,9 @@ package struct BusMessage: ~Copyable {
     /// Makes the call fail where the name has no owner; otherwise the bus would start a program.
     package func disableAutoStart() { dbus_message_set_auto_start(pointer, 0) }
 
+    /// Has the receiver of a call send no reply.
+    package func wantNoReply() { dbus_message_set_no_reply(pointer, 1) }
+
     /// Appends arguments; `false` when libdbus has no memory for them.
     package func append(_ values: [BusValue]) -> Bool {
         var iterator = DBusMessageIter()

@@ -20,6 +20,11 @@ enum UnifiedPushArguments {
     static func register(
         _ arguments: [BusValue], _ version: UnifiedPushVersion
     ) throws(UnifiedPushRegister.Fault) -> UnifiedPushRegister {
+        if case .dictionary(let entries)? = arguments.first, version == .two {
+            for name in ["description", "vapid"] where entries[name] != nil && entries[name]?.text == nil {
+                throw UnifiedPushRegister.Fault(text: "\(name) must be a text")
+            }
+        }
         let texts = texts(arguments, version, names: ["service", "token", "description"])
         return try UnifiedPushRegister(
             service: texts["service"], token: texts["token"], description: texts["description"], vapid: texts["vapid"],

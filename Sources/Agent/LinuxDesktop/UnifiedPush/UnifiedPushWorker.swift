@@ -170,7 +170,7 @@ final class UnifiedPushWorker {
             }
             events?(.register(asked, call))
         case .deliver(_, let complete):
-            complete(answer.isReply ? .taken : Self.outcome(ofError: answer.errorName))
+            complete(answer.isReply ? .taken : Self.outcome(of: answer))
         }
     }
 
@@ -189,16 +189,16 @@ final class UnifiedPushWorker {
         "ServiceUnknown", "NameHasNoOwner", "TimedOut", "NoServer", "Disconnected", "AccessDenied", "LimitsExceeded",
     ]
 
-    private static func outcome(ofError name: String) -> UnifiedPushOutcome {
-        let prefix = "org.freedesktop.DBus.Error."
-        guard name.hasPrefix(prefix) else {
-            // The bus starts some apps by systemd, which has errors of its own.
-            return name.hasPrefix("org.freedesktop.systemd1.") ? .unreachable(reason: name) : .refused(error: name)
-        }
-        let error = String(name.dropFirst(prefix.count))
-        if error == "NoReply" { return .unanswered }
-        return unreachable.contains(error) || error.hasPrefix("Spawn.")
-            ? .unreachable(reason: "it does not run and cannot be started (\(error))") : .refused(error: name)
+    /// The outcome of a delivery that was answered with an error, by the app or by the bus.
+    private static func outcome(of error: borrowing BusMessage) -> UnifiedPushOutcome {
+        let (name, prefix) = (error.errorName, "org.freedesktop.DBus.Error.")
+        guard error.sender == bus else { return .refused(error: name) }
+        // The bus starts some apps by systemd, which has errors of its own.
+        guard name.hasPrefix(prefix) else { return .unreachable(reason: name) }
+        let rest = String(name.dropFirst(prefix.count))
+        if rest == "NoReply" { return .unanswered }
+        return unreachable.contains(rest) || rest.hasPrefix("Spawn.")
+            ? .unreachable(reason: "it does not run and cannot be started (\(rest))") : .refused(error: name)
     }
 
     // MARK: Calls of apps
@@ -276,24 +276,28 @@ final class UnifiedPushWorker {
 
     // MARK: Calls to apps
 
-    /// Calls a method of an app's connector.
-    ///
-    /// - Returns: The call's serial; `nil` where there is no bus.
-    private func call(
-        _ method: String, of service: String, version: UnifiedPushVersion, arguments: [BusValue]
-    ) -> UInt32? {
-        guard let connection,
+    /// A call of a method of an app's connector.
+    private func message(
+        _ method: String, to service: String, version: UnifiedPushVersion, arguments: [BusValue]
+    ) -> BusMessage? {
+        guard
             let message = BusMessage(
                 destination: service, path: UnifiedPushArguments.connectorPath,
-                interface: UnifiedPushArguments.connectorInterface(version), method: method),
-            message.append(arguments), let serial = connection.send(message)
+                interface: UnifiedPushArguments.connectorInterface(version), method: method)
         else { return nil }
-        connection.transfer()
-        return serial
+        guard message.append(arguments) else { return nil }
+        return message
     }
 
     private func notify(_ registration: UnifiedPushRegistration, method: String, _ arguments: [BusValue]) {
-        _ = call(method, of: registration.service, version: registration.version, arguments: arguments)
+        guard
+            let message = message(
+                method, to: registration.service, version: registration.version, arguments: arguments)
+        else { return }
+        // The specification forbids to wait for an answer, and each that the bus expects takes one of its few places.
+        message.wantNoReply()
+        _ = connection?.send(message)
+        connection?.transfer()
     }
 
     private func deliver(
@@ -301,9 +305,11 @@ final class UnifiedPushWorker {
         then complete: @escaping @Sendable (UnifiedPushOutcome) -> Void
     ) {
         let arguments = UnifiedPushArguments.message(message, version)
-        guard let serial = call("Message", of: message.service, version: version, arguments: arguments) else {
-            return complete(.unreachable(reason: "the session bus is gone"))
-        }
+        guard let connection,
+            let call = self.message("Message", to: message.service, version: version, arguments: arguments),
+            let serial = connection.send(call)
+        else { return complete(.unreachable(reason: "the session bus is gone")) }
+        connection.transfer()
         calls.add(.deliver(version, complete), serial: serial, timeout: Self.callTimeout)
     }
 }

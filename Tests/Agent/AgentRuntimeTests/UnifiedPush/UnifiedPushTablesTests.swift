@@ -121,7 +121,7 @@ struct UnifiedPushTablesTests {
         #expect(try next() == nil)
         #expect(try states(1) == ["dropped(unregistered)"])
         #expect(try states(2) == ["failed(badEncoding)"])
-        #expect(try states(3) == ["failed(badEncoding)"])
+        #expect(try states(3) == ["failed(noContent)"])
     }
 
     @Test func `the hundred newest messages wait`() throws {
