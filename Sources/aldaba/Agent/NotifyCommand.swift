@@ -27,7 +27,10 @@ struct NotifyCommand: ParsableCommand {
               aldaba notify 'Stand up' --every 50m
               aldaba notify Meeting --every monday --at 09:55
               aldaba notify 'Take it out' --in 1h30
-            """)
+              aldaba notify -u critical -A yes=Deploy -A no=Wait 'Deploy?'
+            """,
+        // `-h` is a hint, as for notify-send.
+        helpNames: .long)
     @Argument(help: "The title.") var title: String
     @Argument(help: "The text.") var body: String = ""
     @Option(help: "A line between the two.") var subtitle: String = ""
@@ -47,19 +50,27 @@ struct NotifyCommand: ParsableCommand {
     var near: String?
     @Flag(help: "With --near: on leaving the place.") var leaving = false
     @Flag(help: "Play the default sound.") var sound = false
-    @Flag(help: "Wait for the answer.") var wait = false
+    @Flag(name: [.customShort("w"), .long], help: "Wait for the answer.") var wait = false
     @Option(help: "The seconds to wait for the answer (exit code 7 after that).") var timeout: Double?
     @Flag(help: "Print the answer, or what waits, as a JSON object.") var json = false
+    @OptionGroup(title: "Options of notify-send") var notifySend: NotifySendOptions
     @OptionGroup var agent: AgentOption
 
     func run() throws {
+        var timeout = timeout
+        if timeout == nil, wait || !notifySend.action.isEmpty, let milliseconds = notifySend.expireTime,
+            milliseconds > 0
+        {
+            timeout = Double(milliseconds) / 1000
+        }
         if let timeout, !(0...1_000_000).contains(timeout) {
             throw CommandError(.usage, "--timeout must be a number of seconds from 0 to 1000000")
         }
         let words = TriggerArguments(at: at, every: every, in: `in`, near: near, isLeaving: leaving, zone: zone)
         let request = NotificationRequest(
-            identifier: id ?? UUID().uuidString.lowercased(), content: try content(), trigger: try words.trigger())
-        let waits = wait || timeout != nil
+            identifier: id ?? notifySend.replaceID ?? UUID().uuidString.lowercased(), content: try content(),
+            trigger: try words.trigger())
+        let waits = wait || timeout != nil || !notifySend.action.isEmpty
         guard !waits || request.trigger == nil else {
             throw CommandError(.usage, "--wait and --timeout need a notification that appears at once")
         }
@@ -69,6 +80,11 @@ struct NotifyCommand: ParsableCommand {
         }
         let client = try agent.connect()
         if waits, timeout == nil { try Self.checkAnswerable(client) }
+        if waits, notifySend.printsID {
+            print(TerminalText.line(request.identifier))
+            // The answer may come much later.
+            fflush(nil)
+        }
         let answer = try client.ask(.notify(request, waits: waits), within: waits ? timeout : 10)
         if request.content.interruptionLevel == .critical { try Self.warnOfLevel(client) }
         if case .pending(let waiting, _) = answer {
@@ -139,23 +155,23 @@ struct NotifyCommand: ParsableCommand {
     }
 
     private func content() throws -> NotificationContent {
-        guard let level = NotificationContent.InterruptionLevel(rawValue: level) else {
+        guard let level = try notifySend.level() ?? NotificationContent.InterruptionLevel(rawValue: level) else {
             let names = NotificationContent.InterruptionLevel.allCases.map(\.rawValue).joined(separator: ", ")
             throw CommandError(.usage, "--level must be one of: \(names)")
         }
         var content = NotificationContent()
         content.title = title
-        content.subtitle = subtitle
+        content.subtitle = subtitle.isEmpty ? notifySend.appName ?? "" : subtitle
         content.body = body
         content.interruptionLevel = level
-        if sound { content.sound = NotificationSound() }
-        content.actions = try button.map { try Self.action($0) }
+        if try notifySend.sounds() ?? sound { content.sound = NotificationSound() }
+        content.actions = try (button + notifySend.buttons).map { try Self.action($0) }
         content.actions += try reply.map { text in
             var action = try Self.action(text)
             action.textInput = .init(buttonTitle: action.title, placeholder: placeholder)
             return action
         }
-        if let image {
+        if let image = try image ?? notifySend.picture() {
             let path = URL(fileURLWithPath: image).path
             guard FileManager.default.isReadableFile(atPath: path) else {
                 throw CommandError(.invalidInput, "there is no picture \(image)")

@@ -141,6 +141,33 @@ extension CommandSection {
         Wait for the answer.
         Espera la respuesta.
 
+        low, normal or critical, in place of --level.
+        low, normal o critical, en lugar de --level.
+
+        A button, and wait for the answer; may be repeated. A button without an id has its number, from 0.
+        Un botón, y espera la respuesta; puede repetirse. Un botón sin id tiene su número, desde 0.
+
+        A picture, in place of --image; the name of an icon has no effect.
+        Una imagen, en lugar de --image; el nombre de un icono no tiene efecto.
+
+        The name of a program, which is shown as --subtitle.
+        El nombre de un programa, que se muestra como --subtitle.
+
+        The id of the notification whose place this one takes, as --id.
+        El id de la notificación cuyo lugar ocupa esta, como --id.
+
+        Print the id first, also with --wait.
+        Escribe primero el id, también con --wait.
+
+        With --wait: the milliseconds to wait, as --timeout.
+        Con --wait: los milisegundos que espera, como --timeout.
+
+        A hint: urgency, image-path, sound-name and suppress-sound count; others have no effect.
+        Una indicación: cuentan urgency, image-path, sound-name y suppress-sound; las demás no tienen efecto.
+
+        Has no effect.
+        No tiene efecto.
+
         The seconds to wait for the answer (exit code 7 after that).
         Los segundos que se espera la respuesta (después, código de salida 7).
 

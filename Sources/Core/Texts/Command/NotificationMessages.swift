@@ -77,6 +77,12 @@ extension CommandSection {
         there is no picture {path}
         no existe la imagen {path}
 
+        --hint {text} is not type:name:value, with a type of: {types}
+        --hint {text} no es tipo:nombre:valor, con un tipo de: {types}
+
+        --urgency must be one of: low, normal, critical
+        --urgency debe ser uno de: low, normal, critical
+
         {text} is not id=label, with an id other than open and dismiss
         {text} no es id=etiqueta, con un id distinto de open y dismiss
 

@@ -29,6 +29,9 @@ extension CommandSection {
         SETTINGS OF THE AGENT:
         AJUSTES DEL AGENTE:
 
+        OPTIONS OF NOTIFY-SEND:
+        OPCIONES DE NOTIFY-SEND:
+
         See '{command} <subcommand>' for detailed help.
         Vea los detalles con '{command} <subcommand>'.
 
