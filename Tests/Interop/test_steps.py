@@ -219,8 +219,7 @@ def test_what_an_app_asks_again_is_done_once(world, place):
         script.add("last", title="Last")
         handed.append(script.wait_for_notification(20)["identifier"])
         assert handed == [title, "last"], "once, although it was asked twice"
-        # The desktop's answers may still be on their way to the agent.
-        wait_until(lambda: title in [item["identifier"] for item in script.delivered()], "it is in the list")
+        wait_until(lambda: title in [item["identifier"] for item in script.delivered()], "the desktop has answered")
         assert [item["identifier"] for item in script.delivered()].count(title) == 1
         assert len(world.screen.numbers(title)) == 1
 

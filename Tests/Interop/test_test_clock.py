@@ -162,7 +162,8 @@ def test_what_waits_for_an_absent_device_ends_after_the_longest_time(http, absen
     found = control.wait_for_last_state(reference, "expired")
     assert [entry["state"] for entry in found["timeline"]] == ["accepted", "stored", "expired"]
     first, last = (datetime.fromisoformat(found["timeline"][index]["at"]) for index in (0, -1))
-    assert last - first >= timedelta(days=31) and last >= datetime.fromisoformat(told["now"])
+    # The clock is read for the answer after it was set, when the message may have ended already.
+    assert last - first >= timedelta(days=31) and last >= datetime.fromisoformat(told["now"]) - timedelta(seconds=1)
 
 
 def test_a_device_that_left_before_an_advance_is_unregistered_at_the_time_it_left(http, absent, control):

@@ -25,7 +25,7 @@ extension ServerLink {
         guard let store = parts.store as? any AppRequestStore else { return true }
         var last: PendingChannel?
         do {
-            // Without an identity the session's keeper is enrolling, and signals afterwards.
+            // Without an identity the loop of sessions is enrolling, and signals afterwards.
             while let identity {
                 guard let next = try store.pendingChannel() else { return true }
                 // The answer to it was not stored.

@@ -152,9 +152,11 @@ final class UnifiedPushWorker {
         switch call {
         case .name:
             guard answer.isReply else {
-                logger.warning(
-                    "Apps of UnifiedPush cannot be served: the bus refuses the name.",
-                    metadata: [LogKey.error: "\(answer.errorName)"])
+                if backOff.attempts == 0 {
+                    logger.warning(
+                        "Apps of UnifiedPush cannot be served: the bus refuses the name; it is asked again.",
+                        metadata: [LogKey.error: "\(answer.errorName)"])
+                }
                 return lose()
             }
             backOff.reset()
