@@ -7,7 +7,7 @@ import Synchronization
 
 /// Serves apps of UnifiedPush on the session bus, as `org.unifiedpush.Distributor.aldaba`.
 ///
-/// One thread owns a connection of its own, and sleeps until the bus or the agent has something for it. A bus that goes is
+/// The connection to the bus belongs to one thread, which sleeps until the bus or the agent has something for it. A bus that goes is
 /// reconnected after growing pauses. Where another program has the name, this one gets it when that ends.
 package final class UnifiedPushBus: PushDistributor {
     /// A command of the agent for the thread.
@@ -33,7 +33,7 @@ package final class UnifiedPushBus: PushDistributor {
     ///
     /// - Returns: `nil` when the system has no descriptor left.
     package init?(address: String, logger: Logger) {
-        guard let wakeUp = try? WakeUp() else { return nil }  // The system says no more than that.
+        guard let wakeUp = try? WakeUp() else { return nil }  // It fails only without a free descriptor.
         self.wakeUp = wakeUp
         NamedThread.begin("aldaba-unified") { [weak self, wakeUp] in
             let worker = UnifiedPushWorker(address: address, wakeUp: wakeUp, logger: logger) {

@@ -213,7 +213,7 @@ final class UnifiedPushWorker {
         case (UnifiedPushArguments.distributorPath, let version?, "Register"): register(message, version)
         case (UnifiedPushArguments.distributorPath, let version?, "Unregister"):
             guard let token = UnifiedPushArguments.unregister(message.arguments, version) else {
-                return refuse(message, "InvalidArgs", "token must be that of the registration")
+                return refuse(message, with: "InvalidArgs", text: "token must be that of the registration")
             }
             reply(to: message, version == .two ? [.dictionary([:])] : [])
             events?(.unregister(token: token))
@@ -231,8 +231,9 @@ final class UnifiedPushWorker {
             reply(to: message, [.string(isDistributor ? UnifiedPushArguments.introspection : parent)])
         default:
             refuse(
-                message, "UnknownMethod",
-                "\(UnifiedPushArguments.distributorPath) has Register and Unregister of org.unifiedpush.Distributor2 and 1"
+                message, with: "UnknownMethod",
+                text:
+                    "\(UnifiedPushArguments.distributorPath) has Register and Unregister of org.unifiedpush.Distributor2 and 1"
             )
         }
     }
@@ -241,7 +242,7 @@ final class UnifiedPushWorker {
         let asked: UnifiedPushRegister
         do throws(UnifiedPushRegister.Fault) {
             asked = try UnifiedPushArguments.register(message.arguments, version)
-        } catch { return refuse(message, "InvalidArgs", error.text) }
+        } catch { return refuse(message, with: "InvalidArgs", text: error.text) }
         guard let number = callers.add(message) else {
             return reply(to: message, UnifiedPushArguments.answer(.internalError, version))
         }
@@ -268,7 +269,7 @@ final class UnifiedPushWorker {
         connection?.transfer()
     }
 
-    private func refuse(_ call: borrowing BusMessage, _ error: String, _ text: String) {
+    private func refuse(_ call: borrowing BusMessage, with error: String, text: String) {
         guard call.wantsReply,
             let answer = BusMessage(errorTo: call, name: "org.freedesktop.DBus.Error.\(error)", text: text)
         else { return }
