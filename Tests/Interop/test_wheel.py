@@ -92,6 +92,13 @@ def test_the_libraries_and_their_licences_come_along(wheel):
     assert any(name.startswith("linked/swift-nio/") for name in licences)
 
 
+def test_the_modules_and_the_mark_of_their_types_come_along(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    sources = {f"aldaba/{file.name}" for file in (REPOSITORY / "Packaging/python/src/aldaba").iterdir() if file.is_file()}
+    assert {"aldaba/agent.py", "aldaba/_agent_protocol.py", "aldaba/py.typed"} <= sources
+    assert sources == {name for name in names if name.count("/") == 1 and name.startswith("aldaba/")}
+
+
 def test_pip_installs_it_and_its_command_is_the_program_with_the_bundled_libraries(wheel, tmp_path):
     venv.create(tmp_path / "venv", with_pip=True)
     python = tmp_path / "venv/bin/python"
@@ -106,6 +113,10 @@ def test_pip_installs_it_and_its_command_is_the_program_with_the_bundled_librari
         capture_output=True, text=True, check=True, timeout=30).stdout
     assert "aldaba.pytest_plugin" in told and "extra ==" in told
     assert subprocess.run([python, "-m", "pip", "check"], timeout=60).returncode == 0
+    asked = subprocess.run(
+        [python, "-c", "from aldaba.agent import Agent; Agent('a', path='/none').connect()"], capture_output=True, text=True,
+        timeout=30)
+    assert "AgentError: No agent listens at /none" in asked.stderr
 
 
 def test_the_same_files_make_the_same_bytes(wheel, tmp_path):

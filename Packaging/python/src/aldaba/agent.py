@@ -1,0 +1,31 @@
+"""A client of Aldaba's agent for apps in Python: notifications, responses, pushes, and FCM's direct channel.
+
+    from aldaba.agent import Agent, Content, Request
+
+    with Agent("com.example.tea", secret=secret) as agent:
+        agent.add(Request("tea", Content(title="Tea", body="It is ready.")))
+
+`Agent` is for scripts and threads, `AsyncAgent` for asyncio.
+"""
+
+from aldaba._agent_async import AsyncAgent
+from aldaba._agent_content import Action, Attachment, Content, Icon, Localization, Sound, TextInput
+from aldaba._agent_extension import AsyncFetch, AsyncServiceExtension, Fetch, ServiceExtension
+from aldaba._agent_handlers import Outcome
+from aldaba._agent_notification import Notification, Request
+from aldaba._agent_options import (
+    DISMISS, OPEN, ActionOptions, AppState, AuthorizationOptions, AuthorizationStatus, BackgroundResult,
+    CategoryOptions, InterruptionLevel, Kind, OpeningOutcome, PresentationOptions, Setting)
+from aldaba._agent_sync import Agent
+from aldaba._agent_triggers import Calendar, CalendarTrigger, RegionTrigger, TimeIntervalTrigger, Trigger
+from aldaba._agent_values import (
+    AgentError, Authorization, Category, DeletedMessages, Opening, Response, Settings, UpstreamEnd, UpstreamMessage,
+    Welcome)
+
+__all__ = [
+    "DISMISS", "OPEN", "Action", "ActionOptions", "Agent", "AgentError", "AppState", "AsyncAgent", "AsyncFetch",
+    "AsyncServiceExtension", "Attachment", "Authorization", "AuthorizationOptions", "AuthorizationStatus",
+    "BackgroundResult", "Calendar", "CalendarTrigger", "Category", "CategoryOptions", "Content", "DeletedMessages",
+    "Fetch", "Icon", "InterruptionLevel", "Kind", "Localization", "Notification", "Opening", "OpeningOutcome",
+    "Outcome", "PresentationOptions", "RegionTrigger", "Request", "Response", "ServiceExtension", "Setting",
+    "Settings", "Sound", "TextInput", "TimeIntervalTrigger", "Trigger", "UpstreamEnd", "UpstreamMessage", "Welcome"]
