@@ -8,6 +8,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 PACKAGES ?= .build/packages
 COMPRESSION ?= xz
+# The bundle for machines without the Internet: auto makes it where apt can download what it needs, yes insists on it, no omits it.
+BUNDLE ?= auto
 # Swift's own libraries are linked in: a call of them is no call across libraries, and no machine needs to have them.
 # No library calls back into the program, so it exports no symbols. Debug information would cost a tenth of the build's processor time, and is not in the package either.
 RELEASE := swift build -c release --static-swift-stdlib -debug-info-format none -Xlinker --no-export-dynamic
@@ -31,8 +33,11 @@ install: ## Install what was built under PREFIX, DESTDIR in front of it
 wheel: $(if $(filter .build/release,$(BUILD)),release) ## Make a Python wheel in dist; BUILD names another build's folder
 	@Scripts/make-wheel $(BUILD)/aldaba
 
-package: $(if $(filter .build/release,$(BUILD)),release) ## Make a Debian package; BUILD names another build's folder
+package: $(if $(filter .build/release,$(BUILD)),release) ## Make the Debian packages and the offline bundle (BUNDLE=no: no bundle); BUILD names another build's folder
 	@Packaging/package $(BUILD) $(PACKAGES) $(COMPRESSION)
+ifneq ($(BUNDLE),no)
+	@Packaging/bundle $(PACKAGES)$(if $(filter yes,$(BUNDLE)),, || echo "package: the packages are made, the offline bundle is not" >&2)
+endif
 
 up: release ## Run the whole path on this machine
 	@exec .build/release/aldaba up $(ARGUMENTS)

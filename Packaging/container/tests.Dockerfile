@@ -8,14 +8,14 @@ WORKDIR /source
 COPY . .
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends dpkg-dev make \
-    && make package PACKAGES=/packages
+    && make package BUNDLE=no PACKAGES=/packages
 
 FROM ${BASE}
-COPY --from=builder /packages/aldaba_*.deb /tmp/
+COPY --from=builder /packages/aldaba_*.deb /packages/aldaba-agent_*.deb /tmp/
 COPY Packaging/container/serve-tests /usr/local/bin/serve-tests
 RUN apt-get update \
-    && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends /tmp/aldaba_*.deb \
-    && rm -rf /tmp/aldaba_*.deb /var/lib/apt/lists/* \
+    && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends /tmp/aldaba_*.deb /tmp/aldaba-agent_*.deb \
+    && rm -rf /tmp/aldaba*.deb /var/lib/apt/lists/* \
     && install --directory --owner=aldaba --group=aldaba --mode=700 /var/lib/aldaba \
     && install --directory --owner=aldaba --group=aldaba --mode=755 /trust
 USER aldaba

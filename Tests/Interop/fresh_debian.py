@@ -36,7 +36,7 @@ class FreshDebian:
         self.root = Path(folder) / "debian"
         self.log = Path(folder) / "debian.log"
         self._making = None
-        self._package = None
+        self._shared = None
         self._host = None
         self._leader = None
 
@@ -53,17 +53,20 @@ class FreshDebian:
         if self._making.wait(150) != 0:
             pytest.skip(f"no fresh Debian: {self.log.read_text(errors='replace')[-400:]}")
 
-    def install(self, package):
-        """Installs a package file as a person does, with what it depends on from Debian's mirrors."""
-        self._package = package
+    def share(self, folder):
+        """Shows a folder of the test's to the system, as /shared, which it cannot write to."""
+        self._shared = folder
+
+    def install(self, *packages):
+        """Installs files of the shared folder as a person does, with what they depend on from Debian's mirrors."""
         return self._completed(
-            [*self._nspawn(), "--pipe", "--quiet", "--setenv=DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "--yes", "--no-install-recommends",
-             "/package.deb"], True, 120)
+            [*self._nspawn(), "--pipe", "--quiet", "--setenv=DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "--yes",
+             "--no-install-recommends", *(f"/shared/{package}" for package in packages)], True, 120)
 
     def _nspawn(self):
         # The time zone is the system's own: its package could not set it otherwise.
         return ["systemd-nspawn", "--directory", str(self.root), "--register=no", "--keep-unit", "--timezone=off",
-                f"--bind-ro={self._package}:/package.deb"]
+                f"--bind-ro={self._shared}:/shared"]
 
     def boot(self):
         """Boots it; skips the test where no systemd begins in it. One that begins and does not come up is a failure."""

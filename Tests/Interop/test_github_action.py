@@ -89,7 +89,7 @@ def test_a_server_that_does_not_start_fails_the_step_with_its_words(runner):
 
 
 @pytest.mark.parametrize("package, expected", [
-    ("aldaba_0.1.0_amd64.deb", "sudo apt-get install --yes --no-install-recommends /"), ("aldaba-0.1.0.whl", "python3 -m pip install aldaba-"),
+    ("aldaba-agent_0.1.0_amd64.deb", "sudo apt-get install --yes --no-install-recommends /"), ("aldaba-0.1.0.whl", "python3 -m pip install aldaba-"),
     ("", ""),
 ])
 def test_the_package_is_installed_by_the_system_s_tools(runner, tmp_path, package, expected):

@@ -1,15 +1,17 @@
-"""The Debian package, made of what was built: what is in it, and what it does on a Debian on which nothing else is."""
+"""The Debian packages, made of what was built: what is in them, and what they do on a Debian on which nothing else is."""
 
 import gzip
 import json
 import re
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
+import debian_packages
 import fresh_debian
-from aldaba_process import BINARY, REPOSITORY, clean_environment, run_aldaba
+from aldaba_process import REPOSITORY, clean_environment, run_aldaba
 from certificates import make_certificates
 from fresh_debian import FreshDebian
 from pages import blocks
@@ -43,7 +45,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def debian(folder):
-    """Begins at once, since the package is made meanwhile; `installed` is skipped where there can be none."""
+    """Begins at once, since the packages are made meanwhile; `installed` is skipped where there can be none."""
     system = FreshDebian(folder)
     if fresh_debian.hindrance() is None:
         system.begin()
@@ -52,22 +54,21 @@ def debian(folder):
 
 
 @pytest.fixture(scope="module")
-def package(folder):
-    done = subprocess.run(
-        ["make", "--silent", "package", f"BUILD={BINARY.parent}", "COMPRESSION=none", f"PACKAGES={folder}"],
-        cwd=REPOSITORY, capture_output=True, text=True, timeout=120, env=clean_environment())
-    assert done.returncode == 0, done.stdout + done.stderr
-    [file] = folder.glob("*.deb")
-    assert done.stdout.splitlines()[-1] == str(file)
-    return file
+def packages(folder):
+    """The files of both packages by their names."""
+    made = folder / "packages"
+    found = {file.name.partition("_")[0]: file for file in map(Path, debian_packages.make(made))}
+    assert set(found) == {"aldaba", "aldaba-agent"} and sorted(found.values()) == sorted(made.iterdir())
+    return found
 
 
 @pytest.fixture(scope="module")
-def installed(debian, package):
+def installed(debian, packages):
     if why := fresh_debian.hindrance():
         pytest.skip(why)
     debian.finish()
-    debian.install(package)
+    debian.share(packages["aldaba"].parent)
+    debian.install(*(file.name for file in packages.values()))
     return debian
 
 
@@ -91,25 +92,36 @@ def administer(system, *words, **options):
     return system.run("aldaba", *words, *DATA, user="aldaba", **options)
 
 
-def test_what_is_in_the_package(debian, package):
-    listed = subprocess.run(["dpkg-deb", "--contents", package], capture_output=True, text=True, check=True).stdout
-    for path in (
-        "usr/bin/aldaba -> ../lib/aldaba/aldaba", "usr/lib/aldaba/TodoList", "usr/lib/aldaba/PictureService", "lib/systemd/system/aldaba.service",
-        "usr/lib/systemd/user/aldaba-agent.service", "usr/share/man/man1/aldaba.1.gz",
-        "usr/share/dbus-1/services/org.unifiedpush.Distributor.aldaba.service",
-        "usr/share/bash-completion/completions/aldaba", "usr/share/zsh/vendor-completions/_aldaba",
-        "usr/share/fish/vendor_completions.d/aldaba.fish", "usr/share/doc/aldaba/licences.gz",
-        "usr/share/doc/aldaba/guides/configuration.md", "usr/share/doc/aldaba/guides/es/curso.md", "etc/aldaba/aldaba.yaml"):
-        assert f"./{path}\n" in listed, path
+def test_what_is_in_the_packages(debian, packages):
+    contents = {
+        "aldaba": ("lib/systemd/system/aldaba.service", "etc/aldaba/aldaba.yaml", "usr/share/doc/aldaba/copyright"),
+        "aldaba-agent": (
+            "usr/bin/aldaba -> ../lib/aldaba/aldaba", "usr/lib/aldaba/TodoList", "usr/lib/aldaba/PictureService",
+            "usr/lib/systemd/user/aldaba-agent.service", "usr/share/man/man1/aldaba.1.gz",
+            "usr/share/dbus-1/services/org.unifiedpush.Distributor.aldaba.service",
+            "usr/share/bash-completion/completions/aldaba", "usr/share/zsh/vendor-completions/_aldaba",
+            "usr/share/fish/vendor_completions.d/aldaba.fish", "usr/share/doc/aldaba/licences.gz",
+            "usr/share/doc/aldaba/guides/configuration.md", "usr/share/doc/aldaba/guides/es/curso.md",
+            "usr/share/doc/aldaba-agent/copyright")}
+    listed = {name: debian_packages.files(file) for name, file in packages.items()}
+    for name, paths in contents.items():
+        assert set(paths) <= listed[name]
+    assert not listed["aldaba"] & listed["aldaba-agent"], "no file is in both"
+    assert not [path for path in listed["aldaba-agent"] if path.startswith(("etc/", "lib/"))]
+
+
+def test_the_packages_have_one_version_and_name_their_libraries(debian, packages):
     version = run_aldaba("--version").stdout.split()[1]
-    fields = subprocess.run(["dpkg-deb", "--field", package], capture_output=True, text=True, check=True).stdout
-    assert f"Version: {version}\n" in fields and "libnghttp2-14" in fields
+    server, agent = (debian_packages.fields(packages[name]) for name in ("aldaba", "aldaba-agent"))
+    assert server["Version"] == agent["Version"] == version
+    assert server["Depends"] == f"adduser, aldaba-agent (= {version})"
+    assert "libnghttp2-14" in agent["Depends"] and "adduser" not in agent["Depends"]
     changes = (REPOSITORY / "Packaging/debian/changelog").read_text()
     assert changes.startswith(f"aldaba ({version}) "), "the changelog has no entry for this version"
 
 
-def test_the_manual_knows_every_command_and_setting(debian, package, folder):
-    subprocess.run(["dpkg-deb", "--extract", package, folder / "extracted"], check=True)
+def test_the_manual_knows_every_command_and_setting(debian, packages, folder):
+    subprocess.run(["dpkg-deb", "--extract", packages["aldaba-agent"], folder / "extracted"], check=True)
     page = folder / "extracted/usr/share/man/man1/aldaba.1.gz"
     source = gzip.decompress(page.read_bytes()).decode()
     for key in keys_of("serve") + keys_of("agent"):
@@ -227,15 +239,41 @@ def test_reload_reads_the_certificate_again(served):
     wait_until(lambda: "read the certificate again" in served.journal("aldaba"), "the journal tells of it")
 
 
-def test_an_upgrade_restarts_what_runs_and_a_removal_leaves_the_data(served):
-    def process():
-        return served.run("systemctl", "show", "--property=MainPID", "--value", "aldaba").stdout.strip()
+def server_process(system):
+    return system.run("systemctl", "show", "--property=MainPID", "--value", "aldaba").stdout.strip()
 
-    before = process()
-    served.run("dpkg", "--install", "/package.deb", seconds=120)
-    assert process() not in (before, "0")
+
+def install_both(system, packages):
+    system.run("dpkg", "--install", *(f"/shared/{file.name}" for file in packages.values()), seconds=120)
+
+
+def test_an_upgrade_restarts_what_runs_and_a_removal_leaves_the_data(served, packages):
+    before = server_process(served)
+    install_both(served, packages)
+    assert server_process(served) not in (before, "0")
     served.run("dpkg", "--purge", "aldaba", seconds=120)
     assert served.run("systemctl", "is-active", "aldaba", check=False).stdout != "active\n"
     assert (served.root / "var/lib/aldaba/server.sqlite").exists()
     assert (served.root / "etc/aldaba/server-key.pem").exists()
+    assert served.run("aldaba", "--version").stdout.startswith("aldaba "), "the agent's package has stayed"
+    served.run("dpkg", "--purge", "aldaba-agent", seconds=120)
     assert not (served.root / "usr/lib/aldaba").exists()
+
+
+def test_the_one_package_of_before_becomes_two(served, packages, folder):
+    """Once `aldaba` had all files. Its server goes on, with the settings that its operator had changed."""
+    debian_packages.make_single(packages, folder / "single", packages["aldaba"].parent / "single.deb")
+    served.run("dpkg", "--install", "/shared/single.deb", seconds=120)
+    settings = served.root / "etc/aldaba/aldaba.yaml"
+    changed = settings.read_text() + "log-level: notice\n"
+    settings.write_text(changed)
+    served.run("systemctl", "enable", "--now", "aldaba")
+    before = server_process(served)
+
+    install_both(served, packages)
+
+    assert server_process(served) not in (before, "0") and settings.read_text() == changed
+    owner = served.run("dpkg", "--search", "/usr/lib/aldaba/aldaba", "/lib/systemd/system/aldaba.service").stdout
+    assert owner == "aldaba-agent: /usr/lib/aldaba/aldaba\naldaba: /lib/systemd/system/aldaba.service\n"
+    assert "aldaba.yaml" in served.run("dpkg", "--verify", "aldaba", check=False).stdout
+    assert served.run("dpkg", "--verify", "aldaba-agent").stdout == ""
