@@ -92,6 +92,9 @@ enum RouteAudits {
             [
                 "POST /v1/broadcasts", "POST /v1/projects/{project}/messages:send",
                 "POST /fcm/send", "POST /wp/{token}", "POST /fcm/send/{token}", "POST /wpush/v2/{token}",
+                "POST /_matrix/push/v1/notify", "POST /gateway/{key}/api/v1/send_push",
+                "POST /gateway/{key}/api/v1/ack", "POST /gateway/{key}/push/apn/send",
+                "POST /gateway/{key}/push/gcm/send",
                 "DELETE /wp/{token}/messages/{id}", "POST /{hub}/messages", "POST /{hub}/messages/$batch",
                 "POST /{hub}/schedulednotifications", "POST /api/notifications/requests",
             ]

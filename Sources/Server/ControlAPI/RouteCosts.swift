@@ -175,6 +175,21 @@ enum RouteCosts {
             budget: "the project's messages a minute"),
         row(
             "POST /fcm/send", .team, cost: "1,000 notifications", budget: "the project's messages a minute"),
+        row("GET /_matrix/push/v1/notify", .anyone, cost: "nothing is read", budget: shared),
+        row(
+            "POST /_matrix/push/v1/notify", .clients, cost: "a notification for each device that the body names",
+            budget: "the project's messages a minute"),
+        row(
+            "POST /gateway/{key}/api/v1/send_push", .team, cost: "one notification",
+            budget: "the project's messages a minute"),
+        row("POST /gateway/{key}/api/v1/ack", .team, cost: look, budget: own),
+        row("GET /gateway/{key}/version", .anyone, cost: "nothing is read", budget: shared),
+        row(
+            "POST /gateway/{key}/push/apn/send", .team, cost: "one notification",
+            budget: "the project's messages a minute"),
+        row(
+            "POST /gateway/{key}/push/gcm/send", .team, cost: "one notification",
+            budget: "the project's messages a minute"),
         row("POST /fcm/notification", .team, cost: "a group's 20 tokens", budget: own),
         row("GET /fcm/notification", .team, cost: look, budget: own),
         row("POST /wp/{token}", .clients, cost: "one notification", budget: "the project's messages a minute"),

@@ -11,7 +11,7 @@ package struct ServiceAccountCommand: AsyncParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "service-account",
         abstract: "Make, list and revoke service accounts, with which FCM's libraries send.",
-        subcommands: [Create.self, List.self, Revoke.self, ServerKey.self])
+        subcommands: [Create.self, List.self, Revoke.self, ServerKey.self, Gateway.self])
 
     /// Made by the parser, which fills it in.
     package init() {}
@@ -127,30 +127,43 @@ package struct ServiceAccountCommand: AsyncParsableCommand {
         @Flag(help: "Print one JSON object.") var json = false
 
         func run() async throws {
-            let found = try await ServerRegister.reading(location.folder) { try await $0.serviceAccounts() }
-                .filter { $0.revokedAt == nil }
-                .filter { known in
-                    account.map { known.email == $0 || known.keyID == $0 } ?? (known.team.rawValue == team)
-                }
-            guard let first = found.first, found.count == 1 else {
-                throw CommandError(
-                    .invalidInput,
-                    found.isEmpty
-                        ? "the register has no such service account; `aldaba service-account create` makes one"
-                        : "team \(team) has \(found.count) service accounts; name one of `aldaba service-account list`")
-            }
-            let secrets = try SealingKeys.ensure(location.folder.sealingKeys).wrappedValue
-            guard let sealer = ServerKeySealer(secrets: secrets) else {
-                throw CommandError(.failed, "\(location.folder.sealingKeys) holds no usable key")
-            }
-            let key = sealer.seal(keyID: first.keyID)
+            let found = try await ServiceAccountCommand.active(account, team: team, location.folder)
+            let key = try ServiceAccountCommand.key(of: found, for: .legacyFCM, location.folder)
             guard json else { return print(key) }
             try print(
-                JSONLine.of(ServiceAccountCommand.shown(first).merging(["serverKey": key]) { own, _ in own }))
+                JSONLine.of(ServiceAccountCommand.shown(found).merging(["serverKey": key]) { own, _ in own }))
         }
     }
 
-    private static func shown(_ account: ServiceAccount, path: String? = nil) -> [String: String] {
+    /// The active account of this e-mail or key id, or the only one of the team.
+    static func active(_ account: String?, team: String, _ folder: DataFolder) async throws -> ServiceAccount {
+        let found = try await ServerRegister.reading(folder) { try await $0.serviceAccounts() }
+            .filter { $0.revokedAt == nil }
+            .filter { known in
+                account.map { known.email == $0 || known.keyID == $0 } ?? (known.team.rawValue == team)
+            }
+        guard let first = found.first, found.count == 1 else {
+            throw CommandError(
+                .invalidInput,
+                found.isEmpty
+                    ? "the register has no such service account; `aldaba service-account create` makes one"
+                    : "team \(team) has \(found.count) service accounts; name one of `aldaba service-account list`")
+        }
+        return first
+    }
+
+    /// A key of the account.
+    static func key(
+        of account: ServiceAccount, for purpose: ServerKeySealer.Purpose, _ folder: DataFolder
+    ) throws -> String {
+        let secrets = try SealingKeys.ensure(folder.sealingKeys).wrappedValue
+        guard let sealer = ServerKeySealer(secrets: secrets, purpose: purpose) else {
+            throw CommandError(.failed, "\(folder.sealingKeys) holds no usable key")
+        }
+        return sealer.seal(keyID: account.keyID)
+    }
+
+    static func shown(_ account: ServiceAccount, path: String? = nil) -> [String: String] {
         var members = [
             "keyId": account.keyID, "teamId": account.team.rawValue, "email": account.email,
             "projectId": ProjectName.id(of: account.team), "createdAt": account.createdAt.description,

@@ -107,6 +107,8 @@ extension ServerParts {
             acceptor: acceptor, names: names, audiences: TopicAudience(broadcasts, clock: clock),
             messagesPerMinute: values.number(.fcmQuota))
         services.serverKeys = values.flag(.legacyFCM) ? serverKeys : nil
+        services.gatewayKeys = gatewayKeys
+        services.version = AldabaVersion.number
         services.onDemand = onDemandTokens
         if let controls { services.senderClock = { controls.clock.machineTime } }
         services.messagesPerDevice = values.number(.fcmDeviceQuota)

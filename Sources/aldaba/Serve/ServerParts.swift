@@ -25,6 +25,8 @@ struct ServerParts: Sendable {
     let accessTokens: AccessTokenSealer
     let deviceSecrets: DeviceSecrets
     let serverKeys: ServerKeySealer?
+    /// The keys of chat servers' gateways.
+    let gatewayKeys: ServerKeySealer?
     let tokens: TokenDirectory
     /// Seals the addresses of browsers' subscriptions.
     let subscriptions: SubscriptionSealer
@@ -88,6 +90,7 @@ struct ServerParts: Sendable {
         self.accessTokens = accessTokens
         deviceSecrets = DeviceSecrets(keys: sealingKeys)
         serverKeys = ServerKeySealer(secrets: sealingKeys)
+        gatewayKeys = ServerKeySealer(secrets: sealingKeys, purpose: .gateway)
         tokens = TokenDirectory(store: store.register, sealer: sealer)
         subscriptions = SubscriptionSealer(keys: sealingKeys)
         web = WebRegistrations(store: store.register, apps: apps, isShared: configuration.values.text(.nats) != nil)

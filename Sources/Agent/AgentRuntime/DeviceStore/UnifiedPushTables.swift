@@ -179,10 +179,10 @@ struct UnifiedPushTables {
                 carrier.id, .failed("noContent"), .agent, "apps of UnifiedPush receive messages with content alone")
             return ended
         }
-        guard envelope.contentEncoding == "aes128gcm" else {
+        guard ["aes128gcm", WebPushEnvelope.plain].contains(envelope.contentEncoding) else {
             try report(
                 carrier.id, .failed("badEncoding"), .agent,
-                "apps of UnifiedPush receive messages with content encoding aes128gcm alone (RFC 8291)")
+                "apps of UnifiedPush receive messages with content encoding aes128gcm (RFC 8291), or of a gateway")
             return ended
         }
         if let topic = carrier.collapseID {

@@ -143,6 +143,14 @@ extension CommandSection {
         The team whose account it is, where ACCOUNT is left out.
         El equipo del que es la cuenta, si se omite ACCOUNT.
 
+        Print the addresses at which Matrix, Mattermost and Rocket.Chat send to the team's apps.
+        Escribe las direcciones a las que Matrix, Mattermost y Rocket.Chat envían a las aplicaciones del equipo.
+
+        Each address has a key of the service account in it, and is valid until the account is revoked. Whoever has an \
+        address may send to the devices of the team's apps whose tokens they know.
+        Cada dirección lleva una clave de la cuenta de servicio y vale hasta que se revoca la cuenta. Quien tiene una \
+        dirección puede enviar a los dispositivos de las aplicaciones del equipo cuyos tokens conoce.
+
         The key's id; without it the data folder's oldest key.
         El identificador de la clave; sin él, la clave más antigua de la carpeta de datos.
 

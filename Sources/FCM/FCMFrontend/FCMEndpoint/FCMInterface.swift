@@ -41,15 +41,47 @@ package struct FCMInterface: ControlInterface {
             let legacy = LegacyMessageRoute(keys: keys, accounts: services.accounts, messages: messages)
             router.post("fcm/send") { request, context in await legacy.respond(request, logger: context.logger) }
         }
-        if let web = services.web { add(web, to: router) }
+        let webPush = services.web.map(route)
+        if let webPush { Self.add(webPush, to: router) }
+        if let keys = services.gatewayKeys {
+            Self.add(
+                ChatGateways(keys: keys, accounts: services.accounts, messages: messages, webPush: webPush),
+                version: services.version, to: router)
+        }
     }
 
-    /// Adds the URLs of browsers' subscriptions, in Chromium's form and in a shorter one.
-    private func add(_ web: WebPushServices, to router: Router<ControlContext>) {
-        let route = WebPushRoute(
+    private func route(_ web: WebPushServices) -> WebPushRoute {
+        WebPushRoute(
             services: web, apps: services.apps, tokens: services.tokens, quotas: quotas, acceptor: services.acceptor,
             senderClock: services.senderClock, names: services.names, metrics: metrics,
             onDemand: services.onDemand)
+    }
+
+    /// Adds the routes that chat servers call.
+    private static func add(_ gateways: ChatGateways, version: String, to router: Router<ControlContext>) {
+        let matrix = MatrixRoute(gateways: gateways)
+        router.get("_matrix/push/v1/notify") { _, _ in matrix.discover() }
+        router.post("_matrix/push/v1/notify") { request, context in
+            await matrix.notify(request, logger: context.logger)
+        }
+        let mattermost = MattermostRoute(gateways: gateways, version: version)
+        router.post("gateway/:key/api/v1/send_push") { request, context in
+            await mattermost.send(request, key: try context.parameters.require("key"), logger: context.logger)
+        }
+        router.post("gateway/:key/api/v1/ack") { request, context in
+            await mattermost.acknowledge(request, key: try context.parameters.require("key"), logger: context.logger)
+        }
+        router.get("gateway/:key/version") { _, _ in mattermost.tellVersion() }
+        let rocketChat = RocketChatRoute(gateways: gateways)
+        for path: RouterPath in ["gateway/:key/push/apn/send", "gateway/:key/push/gcm/send"] {
+            router.post(path) { request, context in
+                await rocketChat.send(request, key: try context.parameters.require("key"), logger: context.logger)
+            }
+        }
+    }
+
+    /// Adds the URLs of browsers' subscriptions, in Chromium's form and in a shorter one.
+    private static func add(_ route: WebPushRoute, to router: Router<ControlContext>) {
         // The last is that of Mozilla's push service.
         for path: RouterPath in ["wp/:token", "fcm/send/:token", "wpush/v2/:token"] {
             router.post(path) { request, context in

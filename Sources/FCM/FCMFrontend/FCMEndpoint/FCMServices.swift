@@ -26,6 +26,10 @@ package struct FCMServices: Sendable {
     package var messagesPerDevice = 0
     /// Opens the server keys of the legacy HTTP API; `nil` for a server without that API.
     package var serverKeys: ServerKeySealer?
+    /// Opens the keys of chat servers' gateways; `nil` for a server without gateways.
+    package var gatewayKeys: ServerKeySealer?
+    /// The server's version, which one gateway tells.
+    package var version = ""
     /// Adds unknown devices; `nil` where they are refused.
     package var onDemand: OnDemandTokens?
     /// The senders' clock, by which their assertions are valid.

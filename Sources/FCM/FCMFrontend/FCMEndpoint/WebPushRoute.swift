@@ -92,17 +92,7 @@ struct WebPushRoute: Sendable {
                     HTTPField.Name(name).flatMap { request.headers[$0] }
                 }
             } catch { throw Self.refusal(.badRequest, error.reason) }
-            var acceptance = AcceptedNotification(
-                app: subscription.app, subject: subscription.subject,
-                notification: Notification(
-                    apnsID: nil, topic: subscription.app.topic, pushType: nil, priority: asked.urgency.priority,
-                    expiry: asked.timeToLive == 0 ? .once : .until(acceptor.now + .seconds(asked.timeToLive)),
-                    collapseID: subscription.collapseID(asked), content: subscription.content(asked)), ticket: 0)
-            acceptance.note = "by Web Push"
-            guard let id = await AcceptanceAnswers.of([acceptance], by: acceptor).first, let id else {
-                throw Self.later(.serviceUnavailable, after: 5)
-            }
-            metrics.accepted.increment()
+            let id = try await accept(asked, for: subscription, note: "by Web Push")
             let location = "/wp/\(try subscription.component(of: id, services.sealer) ?? token)/messages/\(id)"
             var headers: HTTPFields = [.location: location, Self.ttl: String(asked.timeToLive)]
             guard Self.wantsReceipt(request) else { return Response(status: .created, headers: headers) }
@@ -111,11 +101,29 @@ struct WebPushRoute: Sendable {
         }
     }
 
+    /// Makes a message durable.
+    func accept(
+        _ message: WebPushRequest, for subscription: Subscription, note: String
+    ) async throws -> NotificationID {
+        var acceptance = AcceptedNotification(
+            app: subscription.app, subject: subscription.subject,
+            notification: Notification(
+                apnsID: nil, topic: subscription.app.topic, pushType: nil, priority: message.urgency.priority,
+                expiry: message.timeToLive == 0 ? .once : .until(acceptor.now + .seconds(message.timeToLive)),
+                collapseID: subscription.collapseID(message), content: subscription.content(message)), ticket: 0)
+        acceptance.note = note
+        guard let id = await AcceptanceAnswers.of([acceptance], by: acceptor).first, let id else {
+            throw Self.later(.serviceUnavailable, after: 5)
+        }
+        metrics.accepted.increment()
+        return id
+    }
+
     private static let ttl = HTTPField.Name("TTL") ?? .retryAfter
     static let link = HTTPField.Name("Link") ?? .location
     static let prefer = HTTPField.Name("Prefer")
 
-    private static let failure = RepeatedMessage("a push message could not be answered")
+    static let failure = RepeatedMessage("a push message could not be answered")
 
     func answer(_ logger: Logger, _ body: () async throws -> Response) async -> Response {
         do { return try await body() } catch let error as ControlError {

@@ -128,6 +128,11 @@ extension FCMApple {
             throw .invalid("\(place).aps", "is missing: a payload of APNs has it, with other members beside it")
         }
         guard aps.members != nil else { throw .invalid("\(place).aps", "must be an object, not \(aps.kind)") }
+        try checkNames(members, at: place)
+    }
+
+    /// Refuses the members of a payload that FCM alone sets.
+    static func checkNames(_ members: [JSONValue.Member], at place: String) throws(FCMRejection) {
         for member in members where member.name.hasPrefix("google.") || member.name.hasPrefix("gcm.") {
             throw .invalid("\(place)[\(member.name.prefix(64))]", "what begins with google. or gcm. is FCM's own")
         }

@@ -22,6 +22,8 @@ package struct WebPushEnvelope: Hashable, Sendable {
     }
 
     private static let mark: [UInt8] = [0x01, UInt8(ascii: "w"), UInt8(ascii: "p")]
+    /// The content encoding of a body that is not encrypted, for apps of UnifiedPush.
+    package static let plain = "identity"
 
     /// The envelope's bytes, as a mailbox stores them.
     package var bytes: [UInt8] {

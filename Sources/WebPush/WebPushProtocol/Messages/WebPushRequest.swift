@@ -76,6 +76,13 @@ package struct WebPushRequest: Hashable, Sendable {
         }
     }
 
+    /// Makes a message of bytes that are not encrypted, as gateways of UnifiedPush send them; it may wait for the longest time.
+    package init(plain body: [UInt8], urgency: Urgency) {
+        timeToLive = Self.longestTimeToLive
+        self.urgency = urgency
+        envelope = WebPushEnvelope(contentEncoding: WebPushEnvelope.plain, body: body)
+    }
+
     /// Digits alone; a number that is too large is the largest.
     private static func number(_ text: String) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }

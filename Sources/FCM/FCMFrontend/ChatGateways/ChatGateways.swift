@@ -1,0 +1,84 @@
+import FCMProtocol
+import HTTPTypes
+import Hummingbird
+import Logging
+import PushCore
+import PushServer
+
+/// Sends the messages of chat servers, which authenticate with a key of a service account in their gateway's address.
+struct ChatGateways: Sendable {
+    let keys: ServerKeySealer
+    let accounts: ServiceAccountDirectory
+    let messages: MessageRoute
+    let webPush: WebPushRoute?
+
+    /// The outcome of one message.
+    enum Outcome: Sendable {
+        case accepted
+        /// The device token is not valid, or no longer: the chat server must not use it any more.
+        case tokenEnded(FCMRejection)
+        /// The message is refused, and would be again.
+        case refused(FCMRejection)
+        /// The server cannot take the message now; the seconds are those after which it may be sent again.
+        case later(FCMRejection, seconds: Int)
+    }
+
+    /// The team of a gateway's key.
+    ///
+    /// - Throws: An ``FCMRejection`` for a key that is not valid.
+    func team(ofKey key: String?) async throws -> TeamID {
+        guard let keyID = key.flatMap(keys.open), let account = try await accounts.account(keyID: keyID) else {
+            throw FCMRejection(
+                .unauthenticated,
+                "the gateway's address has no valid key; `aldaba service-account gateway` prints the addresses")
+        }
+        try await RequestScope.prove(.team(account.team))
+        return account.team
+    }
+
+    /// Sends a message to a device of a team.
+    func send(_ message: FCMMessage, team: TeamID, logger: Logger) async -> Outcome {
+        do {
+            try messages.checkQuota(team)
+            _ = try await messages.send(message, team: team, isDryRun: false)
+            messages.metrics.accepted.increment()
+            return .accepted
+        } catch {
+            let refused =
+                error as? MessageTargetValidator.Refused
+                ?? MessageTargetValidator.Refused(refusal: .of(error, logger: logger))
+            messages.metrics.refused(refused.refusal)
+            let outcome = Self.outcome(of: refused.refusal)
+            if case .later = outcome { return outcome }
+            _ = messages.recordRefusal(refused, team)
+            return outcome
+        }
+    }
+
+    /// The outcome that a refusal is for a chat server.
+    static func outcome(of refusal: FCMRejection) -> Outcome {
+        switch refusal.code {
+        case .unregistered, .senderIDMismatch: .tokenEnded(refusal)
+        case .invalidArgument where refusal.field == "message.token": .tokenEnded(refusal)
+        case .quotaExceeded, .unavailable, .internal: .later(refusal, seconds: refusal.retryAfter ?? 5)
+        case nil where refusal.status == .unavailable: .later(refusal, seconds: refusal.retryAfter ?? 5)
+        default: .refused(refusal)
+        }
+    }
+
+    /// Answers a request by a function; errors become refusals.
+    func answer(
+        _ request: Request, logger: Logger, refusal: (FCMRejection) -> Response,
+        _ body: ([UInt8]) async throws -> Response
+    ) async -> Response {
+        do {
+            return try await body(Array(buffer: try await request.wholeBody()))
+        } catch {
+            let rejection = FCMRejection.of(error, logger: logger)
+            if rejection.status == .unauthenticated {
+                CredentialRefusals.log("a chat server's gateway, \(rejection.message)", to: logger)
+            }
+            return refusal(rejection)
+        }
+    }
+}

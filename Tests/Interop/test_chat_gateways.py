@@ -1,0 +1,336 @@
+"""The gateways that chat servers call: Matrix by a Synapse, Mattermost and Rocket.Chat by requests as their servers make them."""
+
+import base64
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+import pytest
+import requests
+
+from aldaba_process import clean_environment, run_aldaba
+from control_client import ControlClient
+from matrix_homeserver import Homeserver
+from own_agent import OwnAgent
+from pages import blocks
+from script_app import ScriptApp
+from test_unified_push import DISTRIBUTOR, App, SessionBus
+from waiting import wait_until
+
+APP = "com.example.chat"
+UNKNOWN = "ab" * 32
+
+
+@pytest.fixture(scope="module")
+def gateway(up):
+    """The addresses of the gateways, at the port that needs no certificate."""
+    told = json.loads(run_aldaba(
+        "service-account", "gateway", "--json", "--url", up.ready["fcm"], "--data", up.data).stdout)
+    plain = up.ready["http"].rstrip("/")
+    return {name: told[name].replace(up.ready["fcm"], plain) for name in ("matrix", "mattermost", "rocketChat")}
+
+
+@pytest.fixture(scope="module")
+def script(up):
+    made = ScriptApp(up, "chat")
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def connection(script):
+    with script.connect() as made:
+        yield made
+
+
+def payload(connection, number=20):
+    """The payload of the next notification that the app is handed."""
+    return json.loads(connection.wait_for_notification(number)["payload"])
+
+
+# --- Matrix ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def homeserver():
+    made = Homeserver()
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def people(homeserver):
+    return homeserver.person("ada"), homeserver.person("bob")
+
+
+def test_a_message_of_a_homeserver_reaches_the_app(gateway, people, script, connection):
+    ada, bob = people
+    room = ada.make_room("Kitchen", bob)
+    # Apps of iOS give the token in base64.
+    bob.set_pusher(APP, base64.b64encode(bytes.fromhex(script.token)).decode(), gateway["matrix"])
+    event = ada.say(room, "Milk – and bread")
+    got = payload(connection)
+    alert = got["aps"]["alert"]
+    assert (alert["title"], alert["subtitle"], alert["body"]) == ("ada", "Kitchen", "Milk – and bread")
+    assert (got["event_id"], got["room_id"], got["aps"]["thread-id"], got["aps"]["badge"]) == (event, room, room, 1)
+    assert bob.pushers() == [base64.b64encode(bytes.fromhex(script.token)).decode()]
+
+
+def test_an_app_that_loads_events_itself_gets_their_ids_alone(gateway, people, script, connection):
+    ada, bob = people
+    room = ada.make_room("Secrets", bob)
+    bob.set_pusher(
+        APP, script.token, gateway["matrix"], format="event_id_only",
+        default_payload={"aps": {"mutable-content": 1, "alert": {"loc-key": "SINGLE_UNREAD"}}})
+    event = ada.say(room, "Nobody reads this")
+    connection.wait(lambda each: each["type"] == "deliver" and event in each["notification"]["payload"], 20)
+    received = requests.get(f"{gateway['matrix'].split('/_matrix')[0]}/v1/received", timeout=10).json()
+    assert "Nobody reads this" not in json.dumps(received)
+
+
+def test_a_homeserver_forgets_a_device_whose_token_has_ended(up, gateway, people):
+    ada, bob = people
+    room = ada.make_room("Cellar", bob)
+    ended = ScriptApp(up, "chat-ended")
+    bob.set_pusher(APP, ended.token, gateway["matrix"])
+    assert ended.token in bob.pushers()
+    with ended.connect() as connection:
+        connection.ask({"type": "unregisterForRemoteNotifications"}, "channel")
+    ended.stop()
+    ada.say(room, "Is anybody there?")
+    wait_until(lambda: ended.token not in bob.pushers(), "the homeserver has removed the pusher")
+
+
+class BusyAtFirst(BaseHTTPRequestHandler):
+    """A proxy before the gateway, which answers the first request with 503."""
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.requests += 1
+        if self.server.requests == 1:
+            self.send_error(503)
+            return
+        answer = requests.post(self.server.gateway, data=body, timeout=10)
+        self.send_response(answer.status_code)
+        self.end_headers()
+        self.wfile.write(answer.content)
+
+    def log_message(self, *_):
+        pass
+
+
+def test_a_homeserver_sends_again_what_could_not_be_taken(gateway, people, script, connection):
+    ada, bob = people
+    room = ada.make_room("Attic", bob)
+    with HTTPServer(("127.0.0.1", 0), BusyAtFirst) as proxy:
+        proxy.gateway, proxy.requests = gateway["matrix"], 0
+        serving = threading.Thread(target=proxy.serve_forever)
+        serving.start()
+        bob.set_pusher(
+            APP, script.token, f"http://127.0.0.1:{proxy.server_address[1]}/_matrix/push/v1/notify?key=elsewhere")
+        event = ada.say(room, "Again")
+        connection.wait(lambda each: each["type"] == "deliver" and event in each["notification"]["payload"], 60)
+        proxy.shutdown()
+        serving.join(10)
+        assert proxy.requests > 1
+
+
+@pytest.fixture(scope="module")
+def bus():
+    made = SessionBus()
+    yield made
+    made.stop()
+
+
+def test_an_app_of_unified_push_gets_what_the_homeserver_sends(up, bus, people, tmp_path):
+    ada, bob = people
+    agent = OwnAgent(up, "chat-unified-push", clean_environment(**bus.environment))
+    agent.start()
+    bus.wait_for_name(DISTRIBUTOR)
+    app = App(bus, tmp_path).register()
+    found = requests.get(up.ready["http"] + "/_matrix/push/v1/notify", timeout=10).json()
+    assert found == {"unifiedpush": {"gateway": "matrix"}}
+    room = ada.make_room("Balcony", bob)
+    # The endpoint is the credential: the address has no key.
+    bob.set_pusher("org.example.chat", app.endpoint, up.ready["http"] + "/_matrix/push/v1/notify")
+    event = ada.say(room, "The sun shines")
+    app.wait_for("message")
+    told = [json.loads(base64.b64decode(each["message"]))["notification"] for each in app.events("message")]
+    assert [each["content"]["body"] for each in told if each.get("event_id") == event] == ["The sun shines"]
+    assert [device["pushkey"] for each in told for device in each["devices"]] == [app.endpoint] * len(told)
+    app.stop()
+    agent.stop()
+
+
+def notification(*devices, **members):
+    """A request as the specification shows it."""
+    return {"notification": {
+        "event_id": "$3957tyerfgewrf384", "room_id": "!slw48wfj34rtnrf:example.com", "type": "m.room.message",
+        "sender": "@exampleuser:matrix.org", "sender_display_name": "Major Tom", "room_name": "Mission Control",
+        "prio": "high", "content": {"msgtype": "m.text", "body": "Floating."}, "counts": {"unread": 2, "missed_calls": 1},
+        "devices": [{"app_id": APP, "pushkey": each, "pushkey_ts": 12345678, "data": {}, "tweaks": {"sound": "bing"}}
+                    for each in devices], **members}}
+
+
+def test_each_device_of_a_request_has_its_own_outcome(gateway, script, connection):
+    answer = requests.post(gateway["matrix"], json=notification(UNKNOWN, script.token, "short"), timeout=10)
+    assert (answer.status_code, answer.json()) == (200, {"rejected": [UNKNOWN, "short"]})
+    got = payload(connection)
+    assert (got["aps"]["badge"], got["aps"]["sound"], got["aps"]["alert"]["title"]) == (3, "bing", "Major Tom")
+
+
+def test_a_request_that_is_repeated_is_in_the_list_once(gateway, script, connection):
+    connection.remove_delivered()
+    body = notification(script.token, event_id="$repeated:example.com")
+    for _ in range(2):
+        assert requests.post(gateway["matrix"], json=body, timeout=10).json() == {"rejected": []}
+        payload(connection)
+    wait_until(lambda: len(connection.delivered()) == 1, "one notification is in the list")
+
+
+@pytest.mark.parametrize("body, code, text", [
+    ("[]", "M_NOT_JSON", "JSON object"), ("{}", "M_BAD_JSON", "notification"),
+    ('{"notification":{"devices":[]}}', "M_BAD_JSON", "notification.devices"),
+    ('{"notification":{"devices":[{"app_id":"a"}]}}', "M_BAD_JSON", "notification.devices[0].pushkey"),
+    ('{"notification":{"devices":[{"pushkey":"a","data":{"default_payload":{"gcm.message_id":"1"}}}]}}', "M_BAD_JSON",
+     "default_payload"),
+    ('{"notification":{"counts":{"unread":"many"},"devices":[{"pushkey":"a"}]}}', "M_BAD_JSON", "counts.unread"),
+])
+def test_a_malformed_request_of_a_homeserver_is_told_its_fault(gateway, body, code, text):
+    answer = requests.post(gateway["matrix"], data=body, timeout=10)
+    assert (answer.status_code, answer.json()["errcode"]) == (400, code)
+    assert text in answer.json()["error"]
+
+
+# --- Mattermost -----------------------------------------------------------------------------------------------
+
+
+def mattermost(token, **members):
+    """What a Mattermost server sends to its push proxy."""
+    return {
+        "ack_id": "xk1ack", "platform": "apple_rn-v2", "server_id": "7ypftisbyprzbxdcdkm1qh1k4h", "device_id": token,
+        "post_id": "post1", "category": "CAN_REPLY", "sound": "", "message": "ada: Milk?", "badge": 4, "cont_ava": 0,
+        "team_id": "team1", "channel_id": "channel1", "root_id": "", "channel_name": "Town Square", "type": "message",
+        "sender_id": "sender1", "sender_name": "ada", "override_username": "", "override_icon_url": "", "from_webhook": "",
+        "version": "v2", "is_crt_enabled": True, "is_id_loaded": False, **members}
+
+
+def test_a_message_of_mattermost_reaches_the_app(gateway, script, connection):
+    answer = requests.post(gateway["mattermost"] + "/api/v1/send_push", json=mattermost(script.token), timeout=10)
+    assert (answer.status_code, answer.json()) == (200, {"status": "OK"})
+    got = payload(connection)
+    assert got["aps"] == {
+        "alert": {"title": "Town Square", "body": "ada: Milk?"}, "category": "CAN_REPLY", "sound": "default", "badge": 4,
+        "thread-id": "channel1"}
+    assert (got["type"], got["post_id"], got["ack_id"]) == ("message", "post1", "xk1ack")
+
+
+def test_a_channel_that_was_read_changes_the_badge_alone(gateway, script, connection):
+    body = mattermost(script.token, type="clear", message="", badge=0)
+    assert requests.post(gateway["mattermost"] + "/api/v1/send_push", json=body, timeout=10).json() == {"status": "OK"}
+    got = payload(connection)
+    assert got["aps"] == {"content-available": 1, "badge": 0, "thread-id": "channel1"}
+
+
+@pytest.mark.parametrize("members, status, answer", [
+    ({"device_id": UNKNOWN}, 200, {"status": "REMOVE"}), ({"device_id": "x"}, 200, {"status": "REMOVE"}),
+    ({"device_id": ""}, 400, {"status": "FAIL", "error": "device_id: is missing"}),
+    ({"badge": "4x"}, 400, {"status": "FAIL", "error": "badge: must be a whole number of 32 bits, not a string"}),
+])
+def test_mattermost_is_told_what_became_of_a_push(gateway, members, status, answer):
+    got = requests.post(gateway["mattermost"] + "/api/v1/send_push", json=mattermost(UNKNOWN, **members), timeout=10)
+    assert (got.status_code, got.json()) == (status, answer)
+
+
+def test_mattermost_finds_the_version_and_the_acknowledgement(gateway):
+    version = run_aldaba("--version").stdout.split()[1]
+    assert requests.get(gateway["mattermost"] + "/version", timeout=10).json() == {"version": version}
+    answer = requests.post(gateway["mattermost"] + "/api/v1/ack", json={"id": "xk1ack", "received_at": 1}, timeout=10)
+    assert answer.json() == {"status": "OK"}
+
+
+# --- Rocket.Chat ----------------------------------------------------------------------------------------------
+
+
+def rocket_chat(token, **options):
+    """What a Rocket.Chat workspace sends to its gateway."""
+    return {"token": token, "options": {
+        "createdAt": "2026-11-30T10:00:00.000Z", "createdBy": "<SERVER>", "sent": False, "sending": 0, "from": "push",
+        "title": "#kitchen", "text": "Milk?", "userId": "u1", "badge": 2, "sound": "default", "notId": 7,
+        "payload": {"host": "https://chat.example.org/", "rid": "room1", "messageId": "m1", "type": "c",
+                    "sender": {"_id": "u2", "username": "ada"}},
+        "apn": {"category": "MESSAGE", "text": "ada: Milk?"}, "gcm": {"style": "inbox", "image": ""},
+        "topic": "chat.example.app", "uniqueId": "unique1", **options}}
+
+
+@pytest.mark.parametrize("service", ["apn", "gcm"])
+def test_a_message_of_rocket_chat_reaches_the_app(gateway, script, connection, service):
+    body = rocket_chat(script.token)
+    body["options"]["payload"]["messageId"] = f"of {service}"
+    answer = requests.post(f"{gateway['rocketChat']}/push/{service}/send", json=body, timeout=10)
+    assert (answer.status_code, answer.json()) == (200, {"success": True})
+    got = payload(connection)
+    assert got["aps"] == {
+        "alert": {"title": "#kitchen", "body": "ada: Milk?"}, "badge": 2, "sound": "default", "category": "MESSAGE",
+        "thread-id": "room1"}
+    assert (json.loads(got["ejson"])["messageId"], got["messageFrom"]) == (f"of {service}", "push")
+
+
+@pytest.mark.parametrize("body, status", [
+    (rocket_chat(UNKNOWN), 406), (rocket_chat("x"), 406), ({"options": {}}, 422), ({"token": UNKNOWN}, 422), ([], 422),
+    (rocket_chat(UNKNOWN, title=5), 422),
+])
+def test_rocket_chat_is_told_by_the_status_what_to_do(gateway, body, status):
+    got = requests.post(gateway["rocketChat"] + "/push/apn/send", json=body, timeout=10)
+    assert (got.status_code, got.json()["success"]) == (status, False)
+    assert got.json()["error"]
+
+
+# --- keys -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", [
+    "/_matrix/push/v1/notify", "/_matrix/push/v1/notify?key=", "/_matrix/push/v1/notify?key=a.b",
+    "/gateway/a.b/api/v1/send_push", "/gateway/a.b/api/v1/ack", "/gateway/a.b/push/apn/send",
+])
+def test_an_address_without_a_valid_key_sends_nothing(up, path):
+    answer = requests.post(up.ready["http"] + path, json=notification(UNKNOWN), timeout=10)
+    assert answer.status_code == 401
+    assert "aldaba service-account gateway" in answer.text
+
+
+def test_a_key_of_the_legacy_interface_is_no_key_of_a_gateway(up):
+    key = run_aldaba("service-account", "server-key", "--data", up.data).stdout.strip()
+    for text in (key, key.replace(":", ".")):
+        answer = requests.post(
+            f"{up.ready['http']}/gateway/{text}/push/apn/send", json=rocket_chat(UNKNOWN), timeout=10)
+        assert answer.status_code == 401
+
+
+def test_a_key_ends_with_its_service_account_and_reaches_the_own_team_alone(up, gateway, script):
+    run_aldaba("team", "create", "Others", "--id", "OTHER12345", "--data", up.data)
+    made = json.loads(run_aldaba(
+        "service-account", "create", "--team", "OTHER12345", "--json", "--data", up.data).stdout)
+    told = json.loads(run_aldaba(
+        "service-account", "gateway", made["keyId"], "--json", "--url", up.ready["http"], "--data", up.data).stdout)
+    send = told["rocketChat"] + "/push/apn/send"
+    assert requests.post(send, json=rocket_chat(script.token), timeout=10).status_code == 406
+    run_aldaba("service-account", "revoke", made["keyId"], "--data", up.data)
+    wait_until(
+        lambda: requests.post(send, json=rocket_chat(script.token), timeout=10).status_code == 401,
+        "the key is refused")
+
+
+def test_no_log_has_a_key(up, gateway):
+    key = gateway["mattermost"].rsplit("/", 1)[1]
+    assert len(key) > 40
+    assert key not in up.log_tail()
+    control = ControlClient(up.ready["http"])
+    assert key.encode() not in control.request("GET", "/v1/audit")[1]
+    control.close()
+
+
+def test_the_page_prints_the_addresses_as_the_command_does(up):
+    shown = next(text for text in blocks("chat-gateways.md", "text") if "Rocket.Chat:" in text)
+    printed = run_aldaba("service-account", "gateway", "--data", up.data).stdout
+    assert [line.split()[0] for line in shown.splitlines()] == [line.split()[0] for line in printed.splitlines()]
