@@ -18,6 +18,8 @@ struct HubParts: Sendable {
     let database: HubDatabase
     let hubs: NotificationHubs
     let interface: HubInterface
+    /// Sends the pushes of chat servers by the hubs.
+    let chat: HubChatPushes
     let timelines: any TimelineService
     /// Connects to other push services and to webhooks.
     let http: GuardedHTTP
@@ -51,6 +53,7 @@ struct HubParts: Sendable {
                     hub: name, of: { [database] in try await database.hub(named: $0) },
                     senders: [.apns: apple, .fcm: fcm], clock: core.clock, sleep: { try await Task.sleep(for: $0) }))
         }
+        chat = HubChatPushes(hubs: hubs, names: names)
         timelines = Timelines(store: core.store, mailboxes: core.mailboxes)
         interface = HubInterface(
             hubs: hubs, timelines: timelines, withdrawal: core.mailboxes,

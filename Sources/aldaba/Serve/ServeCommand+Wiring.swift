@@ -52,7 +52,7 @@ extension ServeCommand {
             faults: { core.databases.faults }, version: AldabaVersion.number)
         let recorder = MetricsRecorder(read: registry.samples, clock: core.clock)
         var control = try core.controlServices(
-            values, media: media, upstream: upstream, hub: hub.interface, status: status, names: names)
+            values, media: media, upstream: upstream, hub: hub, status: status, names: names)
         control.people = try core.consolePeople(values, http: hub.http, names: names, audit: control.audit)
         // Before the hubs', which know the paths that were added so far.
         control.interfaces.insert(

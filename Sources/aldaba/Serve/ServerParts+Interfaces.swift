@@ -9,7 +9,7 @@ import PushServer
 extension ServerParts {
     /// The services of the control API's listeners: its own routes, and the interfaces of other modules.
     func controlServices(
-        _ values: ConfigurationValues, media: MediaServices, upstream: UpstreamParts, hub: any ControlInterface,
+        _ values: ConfigurationValues, media: MediaServices, upstream: UpstreamParts, hub: HubParts,
         status: ServerStatus, names: @escaping @Sendable () -> ServerNames
     ) throws -> ControlServices {
         let webEnrolment = WebEnrolment(
@@ -37,8 +37,11 @@ extension ServerParts {
         services.topics = topics
         services.broadcasts = broadcasts
         let admission = EnrolmentAdmission(services.enrolmentAccess, keys: store.register, clock: clock)
-        services.interfaces = interfacesOfFCM(values, web: webEnrolment, admission: admission, names: names)
-        services.interfaces += [UpstreamInterface(feed: upstream.feed, authentication: authentication), reports, hub]
+        services.interfaces = interfacesOfFCM(
+            values, web: webEnrolment, admission: admission, chatHubs: hub.chat, names: names)
+        services.interfaces += [
+            UpstreamInterface(feed: upstream.feed, authentication: authentication), reports, hub.interface,
+        ]
         services.interfaces.append(
             PushInterface(
                 environment: environment, credentials: credentials, certificates: certificates, apps: apps,
@@ -99,7 +102,7 @@ extension ServerParts {
     }
 
     private func interfacesOfFCM(
-        _ values: ConfigurationValues, web: WebEnrolment, admission: EnrolmentAdmission,
+        _ values: ConfigurationValues, web: WebEnrolment, admission: EnrolmentAdmission, chatHubs: any ChatPushHub,
         names: @escaping @Sendable () -> ServerNames
     ) -> [any ControlInterface] {
         var services = FCMServices(
@@ -108,6 +111,7 @@ extension ServerParts {
             messagesPerMinute: values.number(.fcmQuota))
         services.serverKeys = values.flag(.legacyFCM) ? serverKeys : nil
         services.gatewayKeys = gatewayKeys
+        services.chatHubs = chatHubs
         services.version = AldabaVersion.number
         services.onDemand = onDemandTokens
         if let controls { services.senderClock = { controls.clock.machineTime } }

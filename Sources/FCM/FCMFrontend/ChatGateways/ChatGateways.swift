@@ -5,12 +5,24 @@ import Logging
 import PushCore
 import PushServer
 
-/// Sends the messages of chat servers, which authenticate with a key of a service account in their gateway's address.
+/// Sends the messages of chat servers, which authenticate with a key in their gateway's address.
+///
+/// A key of a service account reaches this server's devices, a key of a notification hub the hub's phones.
 struct ChatGateways: Sendable {
     let keys: ServerKeySealer
     let accounts: ServiceAccountDirectory
     let messages: MessageRoute
     let webPush: WebPushRoute?
+    /// The notification hubs; `nil` for a server without them.
+    let hubs: (any ChatPushHub)?
+
+    /// The holder of a key.
+    enum Sender: Sendable {
+        /// A team, which sends to the devices of this server.
+        case team(TeamID)
+        /// A hub, by its key.
+        case hub(key: String)
+    }
 
     /// The outcome of one message.
     enum Outcome: Sendable {
@@ -23,21 +35,62 @@ struct ChatGateways: Sendable {
         case later(FCMRejection, seconds: Int)
     }
 
-    /// The team of a gateway's key.
+    /// The sender of a gateway's key.
     ///
     /// - Throws: An ``FCMRejection`` for a key that is not valid.
-    func team(ofKey key: String?) async throws -> TeamID {
+    func sender(ofKey key: String?) async throws -> Sender {
+        if let key, let accepts = try await hubs?.accepts(key: key) {
+            guard accepts else {
+                throw FCMRejection(
+                    .unauthenticated,
+                    "the gateway's address must have the name of a hub, a dot, and a key of the hub with the right Send"
+                )
+            }
+            return .hub(key: key)
+        }
         guard let keyID = key.flatMap(keys.open), let account = try await accounts.account(keyID: keyID) else {
             throw FCMRejection(
                 .unauthenticated,
                 "the gateway's address has no valid key; `aldaba service-account gateway` prints the addresses")
         }
         try await RequestScope.prove(.team(account.team))
-        return account.team
+        return .team(account.team)
     }
 
-    /// Sends a message to a device of a team.
-    func send(_ message: FCMMessage, team: TeamID, logger: Logger) async -> Outcome {
+    /// Sends a message to a device of a team, or to a phone of a hub.
+    ///
+    /// - Parameter platform: The push service of the phone.
+    func send(
+        _ message: FCMMessage, by sender: Sender, to platform: ChatPush.Platform, logger: Logger
+    ) async -> Outcome {
+        switch sender {
+        case .team(let team): await send(message, team: team, logger: logger)
+        case .hub(let key): await send(message, hubKey: key, to: platform, logger: logger)
+        }
+    }
+
+    private func send(
+        _ message: FCMMessage, hubKey: String, to platform: ChatPush.Platform, logger: Logger
+    ) async -> Outcome {
+        guard let hubs, case .token(let token) = message.target else { return .later(.notNow, seconds: 5) }
+        let isApple = platform == .apple
+        let push = ChatPush(
+            platform: platform, token: token, body: isApple ? message.applePayload : message.androidBody,
+            headers: isApple ? message.appleHeaders : [:], event: message.eventCollapseID)
+        do {
+            switch try await hubs.send(push, key: hubKey) {
+            case .accepted: return .accepted
+            case .tokenEnded:
+                return .tokenEnded(FCMRejection(.unregistered, "the push service has refused the token for good"))
+            case .refused(let reason): return .refused(FCMRejection(.invalidArgument, reason))
+            }
+        } catch {
+            let refusal = FCMRejection.of(error, logger: logger)
+            return .later(refusal, seconds: refusal.retryAfter ?? 5)
+        }
+    }
+
+    private func send(_ message: FCMMessage, team: TeamID, logger: Logger) async -> Outcome {
         do {
             try messages.checkQuota(team)
             _ = try await messages.send(message, team: team, isDryRun: false)

@@ -19,12 +19,12 @@ struct MatrixRoute: Sendable {
     func notify(_ request: Request, logger: Logger) async -> Response {
         await gateways.answer(request, logger: logger, refusal: Self.refusal) { body in
             let key = request.uri.queryParameters["key"].map(String.init)
-            let team = key == nil ? nil : try await gateways.team(ofKey: key)
+            let sender = key == nil ? nil : try await gateways.sender(ofKey: key)
             let notification = try MatrixNotification(body: body)
             var rejected: [JSONValue] = []
             var later: ChatGateways.Outcome?
             for device in notification.devices {
-                switch try await send(notification, to: device, team: team, logger: logger) {
+                switch try await send(notification, to: device, by: sender, logger: logger) {
                 case .accepted: break
                 case .tokenEnded: rejected.append(.string(device.pushkey))
                 case .refused(let refusal): throw refusal
@@ -40,15 +40,17 @@ struct MatrixRoute: Sendable {
     }
 
     private func send(
-        _ notification: MatrixNotification, to device: MatrixNotification.Device, team: TeamID?, logger: Logger
+        _ notification: MatrixNotification, to device: MatrixNotification.Device, by sender: ChatGateways.Sender?,
+        logger: Logger
     ) async throws -> ChatGateways.Outcome {
         if let component = Self.endpoint(device.pushkey), let webPush = gateways.webPush {
             return await webPush.forward(
                 notification.body(for: device, limit: WebPushRequest.largestBody), to: component,
                 isUrgent: notification.isUrgent, logger: logger)
         }
-        let team = if let team { team } else { try await gateways.team(ofKey: nil) }
-        return await gateways.send(notification.message(for: device), team: team, logger: logger)
+        let sender = if let sender { sender } else { try await gateways.sender(ofKey: nil) }
+        return await gateways.send(
+            notification.message(for: device), by: sender, to: device.isOfApple ? .apple : .android, logger: logger)
     }
 
     /// The last component of an address of a subscription, `https://HOST/wpush/v2/COMPONENT` or `https://HOST/wp/COMPONENT`;

@@ -14,9 +14,9 @@ struct MattermostRoute: Sendable {
 
     func send(_ request: Request, key: String, logger: Logger) async -> Response {
         await gateways.answer(request, logger: logger, refusal: Self.refusal) { body in
-            let team = try await gateways.team(ofKey: key)
+            let sender = try await gateways.sender(ofKey: key)
             let push = try MattermostPush(body: body)
-            switch await gateways.send(push.fcm, team: team, logger: logger) {
+            switch await gateways.send(push.fcm, by: sender, to: push.isOfAndroid ? .android : .apple, logger: logger) {
             case .accepted: return Self.status("OK")
             case .tokenEnded: return Self.status("REMOVE")
             case .refused(let refusal): throw refusal
@@ -30,7 +30,7 @@ struct MattermostRoute: Sendable {
     /// Answers an app's receipt; this server knows from its own devices when a push was handed over.
     func acknowledge(_ request: Request, key: String, logger: Logger) async -> Response {
         await gateways.answer(request, logger: logger, refusal: Self.refusal) { _ in
-            _ = try await gateways.team(ofKey: key)
+            _ = try await gateways.sender(ofKey: key)
             return Self.status("OK")
         }
     }

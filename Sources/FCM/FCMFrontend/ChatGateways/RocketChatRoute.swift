@@ -11,11 +11,13 @@ import PushServer
 struct RocketChatRoute: Sendable {
     let gateways: ChatGateways
 
-    func send(_ request: Request, key: String, logger: Logger) async -> Response {
+    func send(
+        _ request: Request, key: String, to platform: ChatPush.Platform, logger: Logger
+    ) async -> Response {
         await gateways.answer(request, logger: logger, refusal: Self.refusal) { body in
-            let team = try await gateways.team(ofKey: key)
+            let sender = try await gateways.sender(ofKey: key)
             let push = try RocketChatPush(body: body)
-            switch await gateways.send(push.fcm, team: team, logger: logger) {
+            switch await gateways.send(push.fcm, by: sender, to: platform, logger: logger) {
             case .accepted: return .fcm(Array(#"{"success":true}"#.utf8))
             case .tokenEnded(let refusal): return Self.failure(refusal, status: 406)
             case .refused(let refusal): return Self.failure(refusal, status: 422)

@@ -45,7 +45,9 @@ package struct FCMInterface: ControlInterface {
         if let webPush { Self.add(webPush, to: router) }
         if let keys = services.gatewayKeys {
             Self.add(
-                ChatGateways(keys: keys, accounts: services.accounts, messages: messages, webPush: webPush),
+                ChatGateways(
+                    keys: keys, accounts: services.accounts, messages: messages, webPush: webPush,
+                    hubs: services.chatHubs),
                 version: services.version, to: router)
         }
     }
@@ -73,9 +75,12 @@ package struct FCMInterface: ControlInterface {
         }
         router.get("gateway/:key/version") { _, _ in mattermost.tellVersion() }
         let rocketChat = RocketChatRoute(gateways: gateways)
-        for path: RouterPath in ["gateway/:key/push/apn/send", "gateway/:key/push/gcm/send"] {
+        for (path, platform) in [
+            ("gateway/:key/push/apn/send", .apple), ("gateway/:key/push/gcm/send", .android),
+        ] as [(RouterPath, ChatPush.Platform)] {
             router.post(path) { request, context in
-                await rocketChat.send(request, key: try context.parameters.require("key"), logger: context.logger)
+                await rocketChat.send(
+                    request, key: try context.parameters.require("key"), to: platform, logger: context.logger)
             }
         }
     }

@@ -28,6 +28,8 @@ package struct FCMServices: Sendable {
     package var serverKeys: ServerKeySealer?
     /// Opens the keys of chat servers' gateways; `nil` for a server without gateways.
     package var gatewayKeys: ServerKeySealer?
+    /// The notification hubs that chat servers' gateways send by; `nil` for a server without hubs.
+    package var chatHubs: (any ChatPushHub)?
     /// The server's version, which one gateway tells.
     package var version = ""
     /// Adds unknown devices; `nil` where they are refused.

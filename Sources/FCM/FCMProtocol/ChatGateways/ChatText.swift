@@ -25,6 +25,11 @@ enum ChatText {
         "\(server)-\(Base64URL.encode(Array(SHA256.hash(data: Array(event.utf8)))))"
     }
 
+    /// Whether a text is a token of APNs: 64 hexadecimal digits.
+    static func isAppleToken(_ token: String) -> Bool {
+        token.utf8.count == 64 && token.allSatisfy(\.isHexDigit)
+    }
+
     /// A device token as this server writes it: 64 hexadecimal digits, also of the 32 bytes in base64 that apps of iOS register.
     static func deviceToken(_ key: String) -> String {
         guard key.utf8.count == 44 || key.utf8.count == 43 else { return key }

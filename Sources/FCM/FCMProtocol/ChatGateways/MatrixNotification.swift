@@ -11,6 +11,8 @@ package struct MatrixNotification: Hashable, Sendable {
         package var pushkey: String
         /// The key as a device token, where it is the base64 of one.
         package var token: String { ChatText.deviceToken(pushkey) }
+        /// Whether the key is a token of APNs: 32 bytes in base64 or hexadecimal digits.
+        package var isOfApple: Bool { ChatText.isAppleToken(token) }
         /// Whether the app loads the event itself: its content stays out of the notification.
         var isEventIDOnly = false
         /// The members that the app wants in every payload.

@@ -6,6 +6,8 @@ import PushCore
 package struct MattermostPush: Hashable, Sendable {
     /// The device token, 64 hexadecimal digits or the base64 of 32 bytes.
     package var device: String
+    /// Whether the app is one for Android.
+    package var isOfAndroid: Bool
     private var kind: String
     private var message: String?
     private var category: String?
@@ -33,6 +35,7 @@ package struct MattermostPush: Hashable, Sendable {
             throw .invalid("device_id", "is missing")
         }
         self.device = ChatText.deviceToken(device)
+        isOfAndroid = try fields.string("platform")?.hasPrefix("android") ?? false
         kind = try fields.string("type") ?? "message"
         message = try fields.string("message")
         category = try fields.string("category")
