@@ -180,11 +180,20 @@ def test_a_push_that_is_never_stored_reaches_a_device_at_the_other_server(nodes,
     device, token = nodes.enrol(0)
     missed = accept(providers[0], token, "missed", **{"apns-expiration": "0"})
     with nodes.connected(1, device) as channel:
-        sent = accept(providers[0], token, "now", **{"apns-expiration": "0"})
+        control = nodes.servers[0].control(nodes.key)
+        tried = []
+
+        def arrived():
+            """Sends again until the first server knows where the device is."""
+            tried.append(accept(providers[0], token, "now", **{"apns-expiration": "0"}))
+            wait_until(lambda: len(control.states(tried[-1])) > 1, "the push was sent or dropped")
+            return control.states(tried[-1])[1] == "sent"
+
+        wait_until(arrived, "a push is sent to the device")
+        sent = tried[-1]
         got = channel.notification()
         assert alert(got) == "now"
         channel.acknowledge_selectively([got.persistent_id])
-        control = nodes.servers[0].control(nodes.key)
         wait_until(lambda: control.states(sent) == ["accepted", "sent", "acked"], "the timeline says so")
         wait_until(lambda: control.states(missed) == ["accepted", "dropped(offline)"], "so does that of the other")
 

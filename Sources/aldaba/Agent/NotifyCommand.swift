@@ -5,6 +5,7 @@ import ArgumentParser
 import Foundation
 import Glibc
 import Platform
+import RelayAgent
 
 /// `aldaba notify`: a notification from a shell script, with buttons, a reply, and the answer.
 struct NotifyCommand: ParsableCommand {
@@ -27,6 +28,7 @@ struct NotifyCommand: ParsableCommand {
               aldaba notify 'Stand up' --every 50m
               aldaba notify Meeting --every monday --at 09:55
               aldaba notify 'Take it out' --in 1h30
+              aldaba notify 'Deploy?' --button yes=Deploy --on laptop --wait
               aldaba notify -u critical -A yes=Deploy -A no=Wait 'Deploy?'
             """,
         // `-h` is a hint, as for notify-send.
@@ -52,6 +54,10 @@ struct NotifyCommand: ParsableCommand {
     @Flag(help: "Play the default sound.") var sound = false
     @Flag(name: [.customShort("w"), .long], help: "Wait for the answer.") var wait = false
     @Option(help: "The seconds to wait for the answer (exit code 7 after that).") var timeout: Double?
+    @Option(
+        name: .customLong("on"),
+        help: "Show it on another of your devices, by id or name; the answer comes from there.")
+    var device: String?
     @Flag(help: "Print the answer, or what waits, as a JSON object.") var json = false
     @OptionGroup(title: "Options of notify-send") var notifySend: NotifySendOptions
     @OptionGroup var agent: AgentOption
@@ -78,6 +84,17 @@ struct NotifyCommand: ParsableCommand {
             throw CommandError(
                 .usage, "--button and --reply need a notification that appears at once: nobody hears a later answer")
         }
+        if let device {
+            guard request.trigger == nil, id == nil, notifySend.replaceID == nil else {
+                throw CommandError(
+                    .usage, "--on shows a new notification at once: without --id, --in, --at, --every and --near")
+            }
+            let answer = try Self.show(
+                request.content, on: device, within: waits ? timeout ?? Double(NotifyService.longestWait) : nil,
+                agent: agent)
+            if let answer { try show(answer.action, answer.text, id: request.identifier) }
+            return
+        }
         let client = try agent.connect()
         if waits, timeout == nil { try Self.checkAnswerable(client) }
         if waits, notifySend.printsID {
@@ -100,8 +117,12 @@ struct NotifyCommand: ParsableCommand {
             case NotificationAction.dismiss: "dismiss"
             default: action
             }
-        if json { return print(try JSONLine.of(Answer(id: request.identifier, action: word, text: text))) }
-        print(TerminalText.line(word))
+        try show(word, text, id: request.identifier)
+    }
+
+    private func show(_ answer: String, _ text: String?, id: String) throws {
+        if json { return print(try JSONLine.of(Answer(id: id, action: answer, text: text))) }
+        print(TerminalText.line(answer))
         if let text { print(TerminalText.lines(text)) }
     }
 

@@ -95,7 +95,7 @@ struct AgentDependencies: Sendable {
             media: media, activator: activator, focus: focus,
             replyWindow: ProgramReplyWindow(), stills: ThumbnailerProgram(),
             relayPorts: RelayPorts(
-                opener: DesktopOpener(), services: DeviceServices(),
+                opener: DesktopOpener(), services: DeviceServices(agentSocket: configuration.socketPath),
                 nearby: configuration.nearbyBusAddress.map { AvahiDirectory(busAddress: $0) }), peerCheck: .system,
             clock: clock, positions: positions, network: KernelNetwork(), zones: { LocalZones.shared.rules(for: $0) },
             now: systemTime,

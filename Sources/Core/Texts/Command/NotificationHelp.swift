@@ -135,6 +135,9 @@ extension CommandSection {
         With --near: on leaving the place.
         Con --near: al salir del lugar.
 
+        Show it on another of your devices, by id or name; the answer comes from there.
+        La muestra en otro de tus dispositivos, por id o nombre; la respuesta viene de allí.
+
         Play the default sound.
         Reproduce el sonido por omisión.
 

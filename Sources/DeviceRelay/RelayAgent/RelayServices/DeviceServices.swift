@@ -5,7 +5,7 @@ import Platform
 import RelayProtocol
 import Synchronization
 
-/// The agent's own services: media players, clipboard, photos, and programs that the owner listed.
+/// The agent's own services: media players, clipboard, photos, notifications, and programs that the owner listed.
 package final class DeviceServices: NativeServices {
     /// How many questions are answered at a time.
     private static let limit = 8
@@ -14,18 +14,31 @@ package final class DeviceServices: NativeServices {
 
     private let environment: [String: String]
     private let threads = BoundedThreads("aldaba-service", limit: limit)
+    /// The threads of notifications, which may wait long for their answers.
+    private let waitingThreads = BoundedThreads("aldaba-notify", limit: limit)
+    private let notify: NotifyService?
     private let thumbnailers: ThumbnailerProgram
     /// The signals that end running programs, by the tickets of their requests.
     private let programs = Mutex<[Int64: WakeUp]>([:])
 
     /// The services in this environment; the agent's own settings are kept from what they start.
-    package init(environment: [String: String] = ProcessInfo.processInfo.environment) {
-        self.environment = environment.filter { !$0.key.hasPrefix("ALDABA_") }
+    ///
+    /// - Parameter agentSocket: The agent's socket, by which it shows notifications; `nil` for not offering that.
+    package init(
+        agentSocket: String? = nil, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        let own = environment.filter { !$0.key.hasPrefix("ALDABA_") }
+        self.environment = own
+        notify = agentSocket.map {
+            NotifyService(program: "/proc/self/exe", socket: $0, environment: own)
+        }
         thumbnailers = ThumbnailerProgram(environment: environment)
     }
 
     /// The names of the services.
-    package var names: Set<String> { ["media", "clipboard", "photos", "run"] }
+    package var names: Set<String> {
+        Set(["media", "clipboard", "photos", "run"]).union(notify == nil ? [] : ["notify"])
+    }
 
     /// Answers a question on a thread of its own.
     package func serve(
@@ -33,12 +46,12 @@ package final class DeviceServices: NativeServices {
         then complete: @escaping @Sendable (RelayOutcome) -> Void
     ) {
         let wish: WakeUp?
-        do { wish = service == "run" ? try WakeUp() : nil } catch {
+        do { wish = service == "run" || service == "notify" ? try WakeUp() : nil } catch {
             return complete(RelayOutcome(.failed, detail: "\(error)"))
         }
         // Before the thread begins: it may be taken back at once.
         if let wish { programs.withLock { $0[ticket] = wish } }
-        let isBegun = threads.begin { [self] in
+        let isBegun = (service == "notify" ? waitingThreads : threads).begin { [self] in
             answer(service, message: message, settings: settings, wish: wish)
         } then: { [self] outcome in
             forget(ticket)
@@ -64,6 +77,9 @@ package final class DeviceServices: NativeServices {
             case "clipboard": return try clipboard(what, message)
             case "photos": return photos(what, message: message, folder: settings.photosFolder)
             case "run": return try run(message, programs: settings.programs ?? [:], wish: wish)
+            case "notify":
+                guard let notify, let wish else { return RelayOutcome(.serviceUnavailable) }
+                return try notify.show(message, unlessEnded: wish)
             default: return RelayOutcome(.serviceUnavailable)
             }
         } catch { return RelayOutcome(.failed, detail: "\(error)") }
