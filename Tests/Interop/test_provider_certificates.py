@@ -101,10 +101,24 @@ def test_our_own_command_sends_with_a_certificate(path, course):
     certificate, _ = course.certificate(path["topic"])
     told = course.told("send", "--certificate", certificate, "--token", path["deviceToken"], "--title", "x")
     assert told["status"] == 200
-    for wrong, said in (("push.key", "openssl pkcs12"), ("missing.pem", "there is no file")):
+    for wrong, said in (("push.key", "--p12 takes the .p12"), ("missing.pem", "there is no file")):
         done = course.aldaba(
             "send", "--certificate", wrong, "--token", path["deviceToken"], "--title", "x", check=False)
         assert done.returncode == 3 and said in done.stderr and wrong in done.stderr
+
+
+@pytest.mark.parametrize("ciphers", [[], ["-legacy"]])
+def test_our_own_command_reads_the_file_of_a_keychain(path, course, tmp_path, ciphers):
+    course.sign(path["topic"])
+    course.export("push", *ciphers)
+    passphrase = tmp_path / "passphrase"
+    passphrase.write_text("course\n")
+    passphrase.chmod(0o600)
+    arguments = ["send", "--p12", "push.p12", "--token", path["deviceToken"], "--title", "x"]
+    assert course.told(*arguments, "--passphrase-file", passphrase)["status"] == 200
+    passphrase.write_text("another")
+    done = course.aldaba(*arguments, "--passphrase-file", passphrase, check=False)
+    assert done.returncode == 3 and "the passphrase is wrong" in done.stderr and "another" not in done.stderr
 
 
 async def send_by_aioapns(path, certificate, requests):

@@ -20,6 +20,7 @@ struct SendCommand: AsyncParsableCommand {
               aldaba send --token TOKEN --title Hello --body 'From me'   to a device token
               aldaba send --token TOKEN --payload alert.json             a payload of your own
               aldaba send --app com.example.todo --title Hello --dry-run print the payload, send nothing
+              aldaba send --apple sandbox --key AuthKey_X.p8 --team TEAM --topic com.example.todo --token TOKEN --title Hi
             """)
     @Option(help: "The app's topic (default: that of --app, else the demo app's).") var topic: String?
     @Option(help: "The device token, 64 hexadecimal digits.") var token: String?
@@ -48,8 +49,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "The authority of the server's certificate, PEM; without it the data folder's.") var ca: String?
     @Flag(help: "Check the payload and print it; send nothing.") var dryRun = false
     @Flag(help: "Send the payload as it is, without a look at what it means.") var asIs = false
-    @Option(help: "A certificate and its key in one .pem; it takes the place of a provider token.")
-    var certificate: String?
+    @OptionGroup var apple: AppleOptions
     @Flag(help: "Print one JSON object.") var json = false
     @OptionGroup var agent: AgentOption
     @OptionGroup var signing: SigningOptions
@@ -64,6 +64,9 @@ struct SendCommand: AsyncParsableCommand {
                     : "--token and --app both name the device: give one of them")
         }
         guard encryptionKey == nil || encrypt else { throw ValidationError("--encryption-key needs --encrypt") }
+        if let fault = apple.fault(topic: topic, app: app, server: server, image: image, signing: signing) {
+            throw ValidationError(fault)
+        }
     }
 
     func run() async throws {
@@ -75,13 +78,13 @@ struct SendCommand: AsyncParsableCommand {
         let (host, port) = try address()
         let token = try deviceToken()
         let headers = try headers(host: host, port: port, token: token)
-        let roots: NIOSSLTrustRoots = (ca ?? location.authority).map { .file($0) } ?? .default
-        let identity = try identity()
+        let identity = try apple.identity()
+        // A file of authorities that the environment names is Apple's too, where Aldaba has its name.
+        let authority = ca ?? (apple.environment == nil ? location.authority : AppleOptions.namedAuthority)
         let tls: NIOSSLContext
-        do { tls = try .http2Client(trustRoots: roots, identity: identity) } catch {
+        do { tls = try .http2Client(trustRoots: authority.map { .file($0) } ?? .default, identity: identity) } catch {
             throw CommandError(
-                .invalidInput,
-                "\(ca ?? location.authority ?? ""): no certificates in PEM; an authority's would be right")
+                .invalidInput, "\(authority ?? ""): no certificates in PEM; an authority's would be right")
         }
         let response: HTTP2Response
         do {
@@ -103,28 +106,8 @@ struct SendCommand: AsyncParsableCommand {
 
     private func deviceToken() throws -> String { try token ?? agent.deviceToken(of: app ?? "") }
 
-    /// The text of `--certificate`, checked here so that a fault is reported under the option's name.
-    private func identity() throws -> String? {
-        guard let certificate else { return nil }
-        guard let text = try PrivateFile.secret(certificate)?.wrappedValue else {
-            throw CommandError(.invalidInput, "--certificate: there is no file \(certificate)")
-        }
-        if let fault = CertificateFiles.fault(ofIdentity: text) {
-            throw CommandError(
-                .invalidInput,
-                "--certificate: \(certificate): \(fault); it is to hold a certificate and its key in PEM, as `openssl "
-                    + "pkcs12 -in X.p12 -out X.pem -nodes -clcerts` writes them")
-        }
-        do { _ = try NIOSSLContext.http2Client(trustRoots: .certificates([]), identity: text) } catch {
-            throw CommandError(
-                .invalidInput,
-                "--certificate: \(certificate) does not hold a certificate and its key in PEM; `openssl pkcs12 -in X.p12 "
-                    + "-out X.pem -nodes -clcerts` makes such a file")
-        }
-        return text
-    }
-
     private func address() throws -> (String, Int) {
+        if let environment = apple.environment { return (environment.host, 443) }
         guard let server else {
             let addresses = try location.addresses()
             return (addresses.host, addresses.apnsPort)
@@ -193,7 +176,7 @@ struct SendCommand: AsyncParsableCommand {
         headers.append(":scheme", "https")
         headers.append(":authority", ServerAddresses.authority(host, port))
         headers.append(":path", "/3/device/\(token)")
-        if certificate == nil { headers.append("authorization", "bearer \(try signing.token(location))") }
+        if !apple.hasCertificate { headers.append("authorization", "bearer \(try signing.token(location))") }
         headers.append("apns-topic", sentTopic)
         headers.append("apns-push-type", fields.pushType ?? "alert")
         let optional = [
@@ -210,9 +193,13 @@ struct SendCommand: AsyncParsableCommand {
         struct Answer: Decodable { var reason: String }
         let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
         if json {
-            print(try JSONLine.of(Shown(status: response.status, apnsId: apnsID, reason: answer?.reason)))
+            let unique = response.header("apns-unique-id")
+            print(
+                try JSONLine.of(
+                    Shown(status: response.status, apnsId: apnsID, apnsUniqueId: unique, reason: answer?.reason)))
         } else {
             print("\(response.status)  apns-id \(apnsID)\(answer.map { "  \($0.reason)" } ?? "")")
+            if response.status == 200, apple.environment != nil { print(TerminalText.lines(apple.accepted(response))) }
         }
         guard response.status != 200 else { return }
         let code: CommandExit =
@@ -226,14 +213,15 @@ struct SendCommand: AsyncParsableCommand {
         // The probable intention, with line and column; an encrypted payload cannot be examined.
         let meant = encrypt ? nil : PayloadDiagnosis(body, pushType: fields.pushType.flatMap(PushType.init))
         let words = [answer?.reason ?? "status \(response.status)", sentence, note, meant.map { "\($0)" }]
-        throw CommandError(code, "the server refused: \(words.compactMap(\.self).joined(separator: ": "))")
+        let who = apple.environment == nil ? "the server" : "Apple"
+        throw CommandError(code, "\(who) refused: \(words.compactMap(\.self).joined(separator: ": "))")
     }
 
     /// The timeline's note on why a notification was refused; `nil` where there is none, or the timeline is
     /// unreachable.
     private func refusalNote(_ apnsID: String) async -> String? {
         // Another server than the data folder's has its timelines elsewhere.
-        guard server == nil, !apnsID.isEmpty else { return nil }
+        guard server == nil, apple.environment == nil, !apnsID.isEmpty else { return nil }
         var asked = ServerOption()
         (asked.server, asked.ca, asked.location) = (nil, ca, location)
         let request = NotificationsRequest(id: apnsID, server: asked, signing: signing)
@@ -250,6 +238,8 @@ struct SendCommand: AsyncParsableCommand {
     private struct Shown: Encodable {
         var status: Int
         var apnsId: String
+        /// The id by which the Push Notifications Console finds a push of the sandbox.
+        var apnsUniqueId: String?
         var reason: String?
     }
 }

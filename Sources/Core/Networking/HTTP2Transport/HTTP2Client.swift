@@ -94,15 +94,16 @@ extension NIOSSLContext {
     /// Creates a client's context for HTTP/2: full verification against `trustRoots`, ALPN `h2`.
     ///
     /// - Parameter identity: The client's own certificate with its key, PEM in any order; `nil` for none.
-    package static func http2Client(trustRoots: NIOSSLTrustRoots, identity: String? = nil) throws -> NIOSSLContext {
+    package static func http2Client(trustRoots: NIOSSLTrustRoots, identity: ClientIdentity? = nil) throws
+        -> NIOSSLContext
+    {
         var configuration = TLSConfiguration.makeClientConfiguration()
         configuration.minimumTLSVersion = .tlsv12
         configuration.trustRoots = trustRoots
         configuration.applicationProtocols = ["h2"]
         if let identity {
-            let bytes = Array(identity.utf8)
-            configuration.certificateChain = try NIOSSLCertificate.fromPEMBytes(bytes).map { .certificate($0) }
-            configuration.privateKey = .privateKey(try NIOSSLPrivateKey(bytes: bytes, format: .pem))
+            configuration.certificateChain = identity.chain.map { .certificate($0) }
+            configuration.privateKey = .privateKey(identity.key)
         }
         return try NIOSSLContext(configuration: configuration)
     }

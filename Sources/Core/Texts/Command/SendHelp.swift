@@ -78,6 +78,15 @@ extension CommandSection {
         A certificate and its key in one .pem; it takes the place of a provider token.
         Un certificado y su clave en un solo .pem; ocupa el lugar de un token de proveedor.
 
+        A certificate and its key in one .p12; it takes the place of a provider token.
+        Un certificado y su clave en un solo .p12; ocupa el lugar de un token de proveedor.
+
+        With --p12: a file with its passphrase; without it the terminal asks.
+        Con --p12: un archivo con su contraseña; sin él, la pide el terminal.
+
+        Send through Apple's servers: sandbox for apps that Xcode installed, else production.
+        Envía por los servidores de Apple: sandbox para aplicaciones que instaló Xcode, si no production.
+
         Show a development server's clock, or advance it.
         Muestra el reloj de un servidor de desarrollo, o lo adelanta.
 

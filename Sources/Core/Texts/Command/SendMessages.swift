@@ -20,15 +20,18 @@ extension CommandSection {
         --certificate: there is no file {path}
         --certificate: no existe el archivo {path}
 
-        --certificate: {path}: {error}; it is to hold a certificate and its key in PEM, as `openssl pkcs12 -in X.p12 \
-        -out X.pem -nodes -clcerts` writes them
-        --certificate: {path}: {error}; debe contener un certificado y su clave en PEM, como los escribe `openssl \
-        pkcs12 -in X.p12 -out X.pem -nodes -clcerts`
+        --certificate: {path}: {error}; it is to hold a certificate and its key in PEM; --p12 takes the .p12 of Keychain \
+        Access
+        --certificate: {path}: {error}; debe contener un certificado y su clave en PEM; --p12 acepta el .p12 de Acceso a \
+        Llaveros
 
-        --certificate: {path} does not hold a certificate and its key in PEM; `openssl pkcs12 -in X.p12 -out X.pem \
-        -nodes -clcerts` makes such a file
-        --certificate: {path} no contiene un certificado y su clave en PEM; `openssl pkcs12 -in X.p12 -out X.pem \
-        -nodes -clcerts` hace un archivo así
+        --certificate: {path} does not hold a certificate and its key in PEM; --p12 takes the .p12 of Keychain Access
+        --certificate: {path} no contiene un certificado y su clave en PEM; --p12 acepta el .p12 de Acceso a Llaveros
+
+        --p12: {path} cannot be opened: the passphrase is wrong, or it is no file of PKCS #12 with a certificate and its \
+        key
+        --p12: {path} no se puede abrir: la contraseña no es correcta, o no es un archivo PKCS #12 con un certificado y \
+        su clave
 
         give --title, --body, --image or --payload
         dé --title, --body, --image o --payload
