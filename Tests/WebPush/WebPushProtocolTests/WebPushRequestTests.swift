@@ -17,6 +17,13 @@ import WebPushProtocol
         #expect(request.envelope == WebPushEnvelope(contentEncoding: "aes128gcm", body: [1]))
         let old = try read(["content-encoding": "aesgcm", "encryption": "salt=a", "crypto-key": "dh=b;p256ecdsa=c"])
         #expect(old.envelope.cryptoKey == "dh=b;p256ecdsa=c" && old.urgency == .normal && old.topic == nil)
+        // Browsers take neither padding nor quotes.
+        let padded = try read([
+            "content-encoding": "aesgcm", "encryption": #"keyid=p;salt="YWJj==""#,
+            "crypto-key": "dh=YWJj=, p256ecdsa=c",
+        ])
+        #expect(padded.envelope.encryption == "keyid=p;salt=YWJj")
+        #expect(padded.envelope.cryptoKey == "dh=YWJj,p256ecdsa=c")
         #expect(try read(["content-encoding": "gzip"], body: []).envelope.body.isEmpty, "nothing to read it by")
     }
 
@@ -30,6 +37,9 @@ import WebPushProtocol
         ["topic": ""], ["topic": "a/b"], ["topic": String(repeating: "x", count: 33)], ["content-encoding": ""],
         ["content-encoding": "aesgcm"], ["content-encoding": "aesgcm", "encryption": "salt=a"],
         ["content-encoding": "aesgcm", "encryption": "rs=1", "crypto-key": "dh=a"],
+        ["content-encoding": "aesgcm", "encryption": "notsalt=a", "crypto-key": "dh=a"],
+        ["content-encoding": "aesgcm", "encryption": "salt=%%%", "crypto-key": "dh=a"],
+        ["content-encoding": "aesgcm", "encryption": "salt=a", "crypto-key": "dh="],
     ])
     func `what is wrong is named`(fields: [String: String]) {
         #expect(throws: WebPushRequest.Fault.self) { try read(fields) }

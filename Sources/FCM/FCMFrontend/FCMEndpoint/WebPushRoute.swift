@@ -127,7 +127,10 @@ struct WebPushRoute: Sendable {
 
     func answer(_ logger: Logger, _ body: () async throws -> Response) async -> Response {
         do { return try await body() } catch let error as ControlError {
-            return error.response
+            var response = error.response
+            // RFC 9110, section 15.5.2.
+            if error.status == .unauthorized { response.headers[.wwwAuthenticate] = "vapid" }
+            return response
         } catch let error as Later {
             var response = Self.refusal(error.status, "send again after the time of Retry-After").response
             response.headers[.retryAfter] = String(error.seconds)

@@ -66,14 +66,37 @@ package struct WebPushRequest: Hashable, Sendable {
         switch field("content-encoding")?.lowercased() {
         case "aes128gcm": envelope = WebPushEnvelope(contentEncoding: "aes128gcm", body: body)
         case "aesgcm":
-            guard let encryption = field("encryption"), let cryptoKey = field("crypto-key"),
-                encryption.contains("salt="), cryptoKey.contains("dh="),
-                max(encryption.utf8.count, cryptoKey.utf8.count) <= Self.longestField
-            else { throw Fault(reason: "aesgcm wants the fields Encryption with salt= and Crypto-Key with dh=") }
+            guard let salted = field("encryption"), let keyed = field("crypto-key"),
+                max(salted.utf8.count, keyed.utf8.count) <= Self.longestField,
+                let encryption = Self.plainParameters(salted, with: "salt"),
+                let cryptoKey = Self.plainParameters(keyed, with: "dh")
+            else {
+                throw Fault(
+                    reason: "aesgcm wants the fields Encryption with salt= and Crypto-Key with dh=, each in base64url")
+            }
             envelope = WebPushEnvelope(
                 contentEncoding: "aesgcm", encryption: encryption, cryptoKey: cryptoKey, body: body)
         default: throw Fault(reason: "a body must be encrypted: Content-Encoding aes128gcm or aesgcm")
         }
+    }
+
+    /// The parameters of a field without quotes and padding, which browsers do not take; `nil` where the parameter of this
+    /// name is missing, or is not base64url.
+    private static func plainParameters(_ field: String, with name: String) -> String? {
+        var isFound = false
+        let entries = field.split(separator: ",").map { entry in
+            entry.split(separator: ";").map { parameter -> String in
+                let parts = parameter.drop { $0 == " " }.split(separator: "=", maxSplits: 1)
+                guard parts.count == 2 else { return String(parameter) }
+                let value = parts[1].filter { $0 != "\"" && $0 != "=" && $0 != " " }
+                if parts[0].lowercased() == name {
+                    guard !value.isEmpty, value.utf8.allSatisfy(isBase64URL) else { return String(parameter) }
+                    isFound = true
+                }
+                return "\(parts[0])=\(value)"
+            }.joined(separator: ";")
+        }
+        return isFound ? entries.joined(separator: ",") : nil
     }
 
     /// Makes a message of bytes that are not encrypted, as gateways of UnifiedPush send them; it may wait for the longest time.
