@@ -73,3 +73,25 @@ def test_what_apple_needs_is_named(arguments, text):
         [str(BINARY), "send", "--apple", "production", "--title", "x", *arguments], env=clean_environment(),
         capture_output=True, text=True, timeout=30)
     assert done.returncode == 2 and text in done.stderr
+
+
+def test_a_file_of_the_simulator_names_its_app(key, tmp_path):
+    file = tmp_path / "milk.apns"
+    file.write_text('{"Simulator Target Bundle": "com.example.milk", "aps": {"alert": "Milk"}, "n": 1}')
+    done = run(
+        BINARY, "send", "--apple", "sandbox", "--key", key, "--team", "TEAM123456", "--token", TOKEN, "--payload", file)
+    assert done.returncode == 0, done.stderr
+    assert arrived(done) == [("com.example.milk", {"aps": {"alert": "Milk"}, "n": 1})]
+
+
+@pytest.mark.parametrize("content, text", [
+    ('{"aps": {"alert": "Milk"}}', 'names no app: it is to have a member "Simulator Target Bundle"'),
+    ('{"Simulator Target Bundle": 5, "aps": {}}', "is a bundle id, not a number"), ("{", "names no app"),
+])
+def test_a_file_of_the_simulator_without_an_app_is_refused(key, tmp_path, content, text):
+    file = tmp_path / "milk.apns"
+    file.write_text(content)
+    done = subprocess.run(
+        [str(BINARY), "send", "--apple", "sandbox", "--key", str(key), "--team", "TEAM123456", "--token", TOKEN,
+         "--payload", str(file)], env=clean_environment(), capture_output=True, text=True, timeout=30)
+    assert done.returncode == 3 and text in done.stderr

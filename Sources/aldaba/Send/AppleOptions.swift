@@ -32,7 +32,9 @@ struct AppleOptions: ParsableArguments {
     }
 
     /// The fault of options that do not go together.
-    func fault(topic: String?, app: String?, server: String?, image: String?, signing: SigningOptions) -> String? {
+    func fault(
+        topic: String?, isSimulatorFile: Bool, app: String?, server: String?, image: String?, signing: SigningOptions
+    ) -> String? {
         if certificate != nil, p12 != nil {
             return "--certificate and --p12 both name the certificate: give one of them"
         }
@@ -40,7 +42,7 @@ struct AppleOptions: ParsableArguments {
         guard environment != nil else { return nil }
         if server != nil { return "--apple and --server both name the server: give one of them" }
         if app != nil { return "--apple needs --token: an app on this machine has no device token of Apple's" }
-        if topic == nil { return "--apple needs --topic, the app's bundle id" }
+        if topic == nil, !isSimulatorFile { return "--apple needs --topic, the app's bundle id" }
         if !hasCertificate, signing.key == nil {
             return "--apple needs a credential of Apple's: --key AuthKey_X.p8 with --team, --p12 or --certificate"
         }

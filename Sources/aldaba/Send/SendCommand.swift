@@ -33,7 +33,11 @@ struct SendCommand: AsyncParsableCommand {
         help: "A picture, sound or movie for the device to show: a file, which is uploaded first, or its https address."
     )
     var image: String?
-    @Option(help: "A file with the whole payload, or - for standard input.") var payload: String?
+    @Option(
+        help: """
+            A file with the whole payload, or - for standard input; an .apns file of Xcode's simulator names its app.
+            """)
+    var payload: String?
     @Flag(help: "Encrypt the payload here, so that only the device can read it.") var encrypt = false
     @Option(help: "With --encrypt: what is shown where it cannot be opened.") var placeholder = "New notification"
     @Option(
@@ -57,27 +61,30 @@ struct SendCommand: AsyncParsableCommand {
     var location: FolderOption { agent.location }
 
     func validate() throws {
-        guard (token == nil) != (app == nil) else {
+        guard (token == nil) != (app == nil) || (token == nil && isSimulatorFile) else {
             throw ValidationError(
                 token == nil
                     ? "Name the device: --token TOKEN, or --app TOPIC for an app on this machine"
                     : "--token and --app both name the device: give one of them")
         }
         guard encryptionKey == nil || encrypt else { throw ValidationError("--encryption-key needs --encrypt") }
-        if let fault = apple.fault(topic: topic, app: app, server: server, image: image, signing: signing) {
-            throw ValidationError(fault)
-        }
+        let fault = apple.fault(
+            topic: topic, isSimulatorFile: isSimulatorFile, app: app, server: server, image: image, signing: signing)
+        if let fault { throw ValidationError(fault) }
     }
 
     func run() async throws {
-        let payload = try await payloadBytes()
+        var file = SimulatorPayload(payload: try await payloadBytes(), target: nil)
+        if isSimulatorFile { file = try SimulatorPayload(file: file.payload) }
+        let payload = file.payload
+        let topic = try sentTopic(target: file.target)
         try check(payload)
         warnOfPicture(in: payload)
-        let body = encrypt ? try await encrypted(payload, for: deviceToken()) : payload
-        if dryRun { return try showUnsent(body) }
+        let body = encrypt ? try await encrypted(payload, for: deviceToken(target: file.target)) : payload
+        if dryRun { return try showUnsent(body, topic: topic) }
         let (host, port) = try address()
-        let token = try deviceToken()
-        let headers = try headers(host: host, port: port, token: token)
+        let token = try deviceToken(target: file.target)
+        let headers = try headers(host: host, port: port, token: token, topic: topic)
         let identity = try apple.identity()
         // A file of authorities that the environment names is Apple's too, where Aldaba has its name.
         let authority = ca ?? (apple.environment == nil ? location.authority : AppleOptions.namedAuthority)
@@ -104,7 +111,12 @@ struct SendCommand: AsyncParsableCommand {
         try await show(response, sent: body)
     }
 
-    private func deviceToken() throws -> String { try token ?? agent.deviceToken(of: app ?? "") }
+    /// Whether the payload is a file for Xcode's simulator, which names its app.
+    private var isSimulatorFile: Bool { payload?.hasSuffix(".apns") ?? false }
+
+    private func deviceToken(target: String?) throws -> String {
+        try token ?? agent.deviceToken(of: app ?? target ?? "")
+    }
 
     private func address() throws -> (String, Int) {
         if let environment = apple.environment { return (environment.host, 443) }
@@ -148,21 +160,29 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     /// The answer to `--dry-run`.
-    private func showUnsent(_ body: [UInt8]) throws {
+    private func showUnsent(_ body: [UInt8], topic: String) throws {
         if json {
             let type = fields.pushType ?? PushType.alert.rawValue
             return print(
                 try JSONLine.of([
-                    "topic": sentTopic, "pushType": type, "payload": String(decoding: body, as: UTF8.self),
+                    "topic": topic, "pushType": type, "payload": String(decoding: body, as: UTF8.self),
                 ]))
         }
         print(TerminalText.lines(String(decoding: body, as: UTF8.self)))
-        Terminal.printError("\(body.count) bytes for \(sentTopic), not sent")
+        Terminal.printError("\(body.count) bytes for \(topic), not sent")
     }
 
     /// The app's topic with the suffix that its push type asks for.
-    private var sentTopic: String {
-        let topic = topic ?? app ?? DemoApp.topic.rawValue
+    ///
+    /// - Parameter target: The app that the payload's file names.
+    private func sentTopic(target: String?) throws -> String {
+        if isSimulatorFile, topic == nil, app == nil, target == nil {
+            throw CommandError(
+                .invalidInput,
+                "--payload: \(payload ?? "") names no app: it is to have a member \"\(SimulatorPayload.member)\" with the "
+                    + "app's bundle id, or give --topic or --app")
+        }
+        let topic = topic ?? app ?? target ?? DemoApp.topic.rawValue
         guard let suffix = fields.pushType.flatMap(PushType.init)?.topicSuffix?.description, !topic.hasSuffix(suffix)
         else {
             return topic
@@ -170,14 +190,14 @@ struct SendCommand: AsyncParsableCommand {
         return topic + suffix
     }
 
-    private func headers(host: String, port: Int, token: String) throws -> HeaderBlock {
+    private func headers(host: String, port: Int, token: String, topic: String) throws -> HeaderBlock {
         var headers = HeaderBlock()
         headers.append(":method", "POST")
         headers.append(":scheme", "https")
         headers.append(":authority", ServerAddresses.authority(host, port))
         headers.append(":path", "/3/device/\(token)")
         if !apple.hasCertificate { headers.append("authorization", "bearer \(try signing.token(location))") }
-        headers.append("apns-topic", sentTopic)
+        headers.append("apns-topic", topic)
         headers.append("apns-push-type", fields.pushType ?? "alert")
         let optional = [
             ("apns-priority", fields.priority), ("apns-expiration", fields.expiration),

@@ -48,8 +48,8 @@ extension CommandSection {
         Una imagen, un sonido o una película que muestra el dispositivo: un archivo, que se sube antes, o su \
         dirección https.
 
-        A file with the whole payload, or - for standard input.
-        Un archivo con el payload entero, o - para la entrada estándar.
+        A file with the whole payload, or - for standard input; an .apns file of Xcode's simulator names its app.
+        Un archivo con el payload entero, o - para la entrada estándar; un .apns del simulador de Xcode nombra su aplicación.
 
         Encrypt the payload here, so that only the device can read it.
         Cifra aquí el payload, de modo que solo lo pueda leer el dispositivo.
