@@ -242,7 +242,10 @@ export interface ClientOptions {
   app?: string;
   /** The app's secret, where its manifest has `provesBySecret`. Space around it is removed. */
   secret?: string | { toString(): string } | null;
-  /** The path of the agent's socket; without it `ALDABA_AGENT_SOCKET`, else `$XDG_RUNTIME_DIR/aldaba/agent.sock`. */
+  /**
+   * The path of the agent's socket. Without it `ALDABA_AGENT_SOCKET`, else `aldaba/agent.sock` in `XDG_RUNTIME_DIR`,
+   * `XDG_STATE_HOME` or `~/.local/state`.
+   */
   socket?: string;
   /** A name of this run, by which a repeated `add` is done once: a random one by default, none with `null`. */
   run?: string | null;
@@ -264,7 +267,7 @@ export interface ClientOptions {
     notification: DeliveredNotification, context: { signal: AbortSignal },
   ): Awaitable<void | undefined | null | { content?: NotificationContent }>;
   /** The time of a service extension for the notification of this id is almost over. */
-  onExpire?(id: string): void;
+  onExpire?(id: string): Awaitable<unknown>;
 }
 
 /** The welcome of the agent. */

@@ -5,6 +5,7 @@
 const { randomBytes, randomUUID } = require('node:crypto');
 const { EventEmitter } = require('node:events');
 const net = require('node:net');
+const { homedir } = require('node:os');
 const path = require('node:path');
 
 const VERSION = 1;
@@ -492,12 +493,9 @@ const UNREGISTER = 'unregisterForRemoteNotifications';
 const CONFIRMED = ['handled', 'responseHandled', 'taken'];
 
 function defaultSocket() {
-  const { ALDABA_AGENT_SOCKET: named, XDG_RUNTIME_DIR: folder } = process.env;
-  if (named) return named;
-  if (folder) return path.join(folder, 'aldaba', 'agent.sock');
-  throw new AldabaError(
-    'noSocket',
-    'the path of the agent\'s socket is not known: pass `socket`, or set ALDABA_AGENT_SOCKET or XDG_RUNTIME_DIR');
+  const { ALDABA_AGENT_SOCKET: named, XDG_RUNTIME_DIR: runtime, XDG_STATE_HOME: state } = process.env;
+  const folder = runtime || state || path.join(homedir(), '.local', 'state');
+  return named || path.join(folder, 'aldaba', 'agent.sock');
 }
 
 function checkSocket(socket) {
@@ -549,6 +547,7 @@ class NotificationClient extends EventEmitter {
   #token = null;
   #state = null;
   #isChannelOpen = false;
+  #isChannelConnected = false;
   #running = new Set();
   #answers = new Map();
   #ended = new Map();
@@ -701,6 +700,7 @@ class NotificationClient extends EventEmitter {
     const reason = this.#fault ?? fault ?? new AldabaError('disconnected', 'The agent ended the connection.');
     this.#detach();
     this.#failOpenings();
+    this.#channelIs(false);
     if (this.#wish === null) return;
     if (!this.#isEstablished && !this.#waitsForAgent) return this.#giveUp(reason);
     this.#later(this.#pause * (0.75 + Math.random() / 4), () => this.#open());
@@ -727,6 +727,7 @@ class NotificationClient extends EventEmitter {
     this.#registering = null;
     this.#ownCategory = null;
     wish?.reject(error);
+    this.#channelIs(false);
     if (wish && this.#isEstablished && error.code !== 'closed') this.#tell('closed', error);
   }
 
@@ -923,6 +924,7 @@ class NotificationClient extends EventEmitter {
     const buttons = [...wireActions(actions, 'notify: actions'), ...replyActions(reply)];
     signal?.throwIfAborted();
     await this.#defineOwnCategory();
+    signal?.throwIfAborted(); // It may have been aborted meanwhile, and then tells no listener.
     const answered = this.#wait(identifier, signal);
     answered.catch(() => {}); // It may fail before it is returned.
     try {
@@ -988,6 +990,14 @@ class NotificationClient extends EventEmitter {
   closeChannel() {
     this.#isChannelOpen = false;
     this.#say({ type: 'channel', command: 'close' });
+    this.#channelIs(false);
+  }
+
+  /** Tells a change of the channel: whether it is open as far as the server. */
+  #channelIs(isConnected) {
+    if (isConnected === this.#isChannelConnected) return;
+    this.#isChannelConnected = isConnected;
+    this.#tell('channelState', isConnected);
   }
 
   /** Sends a message to the app's provider. Returns its id. */
@@ -1094,7 +1104,7 @@ class NotificationClient extends EventEmitter {
 
   #channelEvent(message) {
     switch (message.event) {
-      case 'state': return this.#tell('channelState', message.isConnected);
+      case 'state': return this.#channelIs(message.isConnected === true && this.#isChannelOpen);
       case 'message': return this.#message(message);
       case 'takenConfirmed': return this.#confirm('taken', message.messages);
       case 'accepted':
@@ -1222,11 +1232,8 @@ class NotificationClient extends EventEmitter {
   #expire({ notification }) {
     const id = identifierText(notification);
     this.#extending.get(id)?.abort(new AldabaError('expired', 'The time for this notification is almost over.'));
-    try {
-      this.#handlers.onExpire?.(id);
-    } catch (error) {
-      this.#report(error, 'onExpire');
-    }
+    const expire = async () => { await this.#handlers.onExpire?.(id); };
+    expire().catch((error) => this.#report(error, 'onExpire'));
   }
 
   // MARK: Events

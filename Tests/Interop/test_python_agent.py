@@ -219,6 +219,33 @@ def test_requests_that_wait_are_bounded():
         other.ask(calls.add(api.Request("a", api.Content(body="x" * (1 << 20)))), concurrent.futures.Future())
 
 
+def test_calls_that_wait_for_a_token_fail_when_it_is_ended():
+    from aldaba import _agent_calls as calls
+    from aldaba._agent_protocol import AgentProtocol
+
+    protocol = AgentProtocol("com.example.todo")
+    ended, wanted = concurrent.futures.Future(), concurrent.futures.Future()
+    protocol.register(ended)
+    protocol.ask(calls.unregister(), concurrent.futures.Future())
+    assert ended.exception(0).code == "unregistered"
+    number = protocol.register(wanted)
+    protocol.connected()
+    protocol.received(frame(b'{"type":"welcome","version":1,"state":"active","authorization":2}'))
+    protocol.received(frame(json.dumps({"type": "registered", "request": number, "token": "00ff"}).encode()))
+    assert wanted.result(0) == "00ff"
+
+
+@pytest.mark.parametrize("trigger, words", [
+    ([], "trigger: an object"), ({"type": []}, "trigger.type: a text"),
+    ({"type": "timeInterval"}, "trigger.seconds: missing"), ({"type": "region"}, "trigger.region: an object")])
+def test_a_trigger_that_cannot_be_read_is_named(trigger, words):
+    from aldaba._agent_codec import MalformedMessage
+    from aldaba._agent_triggers import read_trigger
+
+    with pytest.raises(MalformedMessage, match=words):
+        read_trigger(trigger, "trigger")
+
+
 def test_the_pause_before_a_connection_grows_to_five_seconds():
     from aldaba._agent_protocol import AgentProtocol
 
@@ -372,6 +399,12 @@ def test_the_content_of_a_push_is_that_of_its_payload(payload, content):
     notification = api.Notification(1, "x", "t", 0, json.dumps(payload))
     assert notification.content == dataclasses.replace(content, user_info=payload)
     assert notification.payload == payload and notification.is_remote and notification.date.year == 1970
+
+
+def test_a_number_of_a_payload_that_is_not_finite_counts_as_absent():
+    payload = '{"aps": {"badge": NaN, "alert": {"loc-key": "K", "loc-args": [NaN, 1e999]}}}'
+    content = api.Notification(1, "x", "t", 0, payload).content
+    assert (content.badge, content.body_localization) == (None, api.Localization("K", ("", "")))
 
 
 def test_the_modules_pass_the_strict_check():

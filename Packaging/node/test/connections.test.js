@@ -24,21 +24,24 @@ test('a client that waits for the agent connects when it has started', async () 
 });
 
 test('the socket is that of the environment', async () => {
-  const { ALDABA_AGENT_SOCKET, XDG_RUNTIME_DIR } = process.env;
+  const names = ['ALDABA_AGENT_SOCKET', 'XDG_RUNTIME_DIR', 'XDG_STATE_HOME', 'HOME'];
+  const before = { ...process.env };
   const failure = async (variables) => {
-    delete process.env.ALDABA_AGENT_SOCKET;
-    delete process.env.XDG_RUNTIME_DIR;
+    for (const name of names) delete process.env[name];
     Object.assign(process.env, variables);
     const connecting = new NotificationClient({ app: 'a' }).connect();
     return connecting.then(assert.fail, (error) => `${error.code} ${error.message}`);
   };
   try {
-    assert.match(await failure({}), /^noSocket .*ALDABA_AGENT_SOCKET or XDG_RUNTIME_DIR/);
+    assert.match(await failure({ HOME: '/nobody' }), /^noAgent .*\/nobody\/\.local\/state\/aldaba\/agent\.sock/);
+    assert.match(
+      await failure({ HOME: '/nobody', XDG_STATE_HOME: '/state' }), /^noAgent .* \/state\/aldaba\/agent\.sock/);
     assert.match(await failure({ XDG_RUNTIME_DIR: '/nowhere' }), /^noAgent .*\/nowhere\/aldaba\/agent\.sock/);
     assert.match(await failure({ XDG_RUNTIME_DIR: '/nowhere', ALDABA_AGENT_SOCKET: '/named' }), /^noAgent .*\/named:/);
     assert.match(await failure({ ALDABA_AGENT_SOCKET: `/${'x'.repeat(107)}` }), /^invalid .*108 bytes; at most 107/);
   } finally {
-    Object.assign(process.env, ALDABA_AGENT_SOCKET && { ALDABA_AGENT_SOCKET }, XDG_RUNTIME_DIR && { XDG_RUNTIME_DIR });
+    for (const name of names) delete process.env[name];
+    Object.assign(process.env, before);
   }
 });
 

@@ -2,7 +2,8 @@
 // Handlers: their answers and errors, and that each is called once.
 
 const assert = require('node:assert/strict');
-const { Queue } = require('./agent_double');
+const { once } = require('node:events');
+const { Queue, within } = require('./agent_double');
 const { connected, deliver, make, push, test, world } = require('./world');
 
 const LARGE = 9007199254740993n;
@@ -117,4 +118,32 @@ test('a service extension learns that its time is almost over', async () => {
   connection.send({ type: 'expire', notification: LARGE });
   assert.deepEqual(await connection.next(), { type: 'extended', notification: LARGE, content: { title: 'Late' } });
   assert.deepEqual(aborted.values, ['expired']);
+});
+
+test('a handler of the expiry that rejects is told as an error', async () => {
+  make({ role: 'serviceExtension', onExpire: async () => { throw new Error('my fault'); } });
+  const failed = once(world.client, 'error');
+  const connecting = world.client.connect();
+  const connection = await world.agent.connection();
+  await connection.next();
+  connection.send({ type: 'welcome', version: 1, state: 'background', authorization: 2 });
+  await connecting;
+  connection.send({ type: 'expire', notification: LARGE });
+  assert.equal((await within(failed, 'the error is told'))[0].message, 'my fault');
+});
+
+test('the direct channel is told once to be open, and to be closed when the connection ends', async () => {
+  const connection = await connected();
+  const states = [];
+  world.client.on('channelState', (isConnected) => states.push(isConnected));
+  world.client.openChannel();
+  await connection.next();
+  for (const isConnected of [true, true]) connection.send({ type: 'channel', event: 'state', isConnected });
+  const told = once(world.client, 'openSettings');
+  connection.send({ type: 'openSettings' });
+  await within(told, 'the agent has been heard');
+  assert.deepEqual(states, [true]);
+  const closed = once(world.client, 'channelState');
+  await connection.disconnect();
+  assert.deepEqual(await within(closed, 'the channel is closed'), [false]);
 });

@@ -132,6 +132,19 @@ test('a question that is aborted is removed from the screen', async () => {
   assert.deepEqual([removed.command, removed.identifiers], ['removeDelivered', [notification.identifier]]);
 });
 
+test('a question that is aborted before it is shown is not shown', async () => {
+  const connection = await connected();
+  const abort = new AbortController();
+  const answered = world.client.notify({ title: 'Tea?', signal: abort.signal });
+  const aborted = assert.rejects(answered, { name: 'AbortError' });
+  const category = await connection.next();
+  abort.abort();
+  connection.send({ type: 'centerAnswered', request: category.request, answer: 'done' });
+  await within(aborted, 'the question is aborted');
+  world.client.badge().catch(() => {});
+  assert.equal((await connection.next()).command, 'badge', 'nothing was added');
+});
+
 test('a question that cannot be shown fails with the reason', async () => {
   const connection = await connected();
   const answered = world.client.notify({ title: 'Tea?' });

@@ -106,7 +106,7 @@ class AsyncAgent(AsyncClient, Handlers[Union[Outcome, Awaitable[Outcome]], Union
         await self._ask(calls.remove_delivered(identifiers))
 
     async def set_categories(self, categories: Iterable[Category]) -> None:
-        """Sets the categories of the app, in place of the earlier ones."""
+        """Adds categories; one replaces an earlier one with its identifier. An empty list removes all."""
         await self._ask(calls.set_categories(categories))
 
     async def categories(self) -> list[Category]:

@@ -84,7 +84,7 @@ class BlockingClient:
         except concurrent.futures.TimeoutError:
             self.close()
             raise no_welcome(self._path, WELCOME_SECONDS) from None
-        except AgentError:
+        except BaseException:
             self.close()
             raise
 

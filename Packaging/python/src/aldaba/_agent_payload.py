@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from aldaba._agent_content import Action, Content, Localization, Sound
@@ -86,7 +87,7 @@ def _number(value: object) -> float | None:
             return float(value)
         except OverflowError:
             return None
-    return value if isinstance(value, float) and abs(value) != float("inf") else None
+    return value if isinstance(value, float) and math.isfinite(value) else None
 
 
 def _text(value: object) -> str:

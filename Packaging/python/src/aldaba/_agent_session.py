@@ -158,9 +158,7 @@ class AgentSession:
             self.events.add(ClientClosed(error))
         for number in list(self._requests):
             self._fail(number, error)
-        for waiter in self._registrations.values():
-            fail(waiter, error)
-        self._registrations.clear()
+        self._fail_registrations(error)
 
     @property
     def _ledgers(self) -> tuple[Ledger, Ledger, Ledger]:
@@ -202,6 +200,7 @@ class AgentSession:
         self._requests[self._number] = waiting = _Waiting(call, waiter, text)
         if waiting.ends_token:
             self._wish = self.token = None
+            self._fail_registrations(AgentError("unregistered", "The token was ended."))
         if self.is_connected:
             self._output += text
         return self._number
@@ -228,6 +227,11 @@ class AgentSession:
 
     def _fail(self, number: int, error: Exception) -> None:
         fail(self._requests.pop(number).waiter, error)
+
+    def _fail_registrations(self, error: Exception) -> None:
+        for waiter in self._registrations.values():
+            fail(waiter, error)
+        self._registrations.clear()
 
     # What the app says
 

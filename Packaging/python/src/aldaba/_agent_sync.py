@@ -118,7 +118,7 @@ class Agent(BlockingClient, Handlers[Outcome, None]):
         self._ask(calls.remove_delivered(identifiers), self._timeout)
 
     def set_categories(self, categories: Iterable[Category]) -> None:
-        """Sets the categories of the app, in place of the earlier ones."""
+        """Adds categories; one replaces an earlier one with its identifier. An empty list removes all."""
         self._ask(calls.set_categories(categories), self._timeout)
 
     def categories(self) -> list[Category]:

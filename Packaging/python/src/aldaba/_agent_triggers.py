@@ -145,6 +145,6 @@ def read_trigger(value: object, path: str) -> Trigger | None:
         return None
     if not isinstance(value, dict):
         raise MalformedMessage(f"{path}: an object is expected")
-    found = TRIGGERS.get(value.get("type", ""))
+    found = TRIGGERS.get(read(str, value.get("type", ""), f"{path}.type"))
     trigger: Trigger | None = found._read(value, path) if found else None
     return trigger
