@@ -39,5 +39,7 @@ from_here() {
         -o APT::Sandbox::User=root -o Dpkg::Use-Pty=false "$@"
 }
 from_here update
-from_here install --yes --no-install-recommends "$package"
+# dpkg asks nothing, also not about a changed /etc/aldaba/aldaba.yaml, which stays.
+from_here install --yes --no-install-recommends -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold \
+    "$package"
 echo "$package $(dpkg-query --show --showformat '${Version}' "$package") is installed"
