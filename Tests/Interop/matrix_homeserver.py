@@ -44,7 +44,11 @@ class Homeserver:
         self._process = subprocess.Popen(
             command, env=clean_environment(), stdin=subprocess.DEVNULL, stdout=self._log, stderr=self._log,
             cwd=self.folder, start_new_session=True)
-        wait_until(self._answers, "the homeserver answers", 60)
+        try:
+            wait_until(self._answers, "the homeserver answers", 60)
+        except BaseException:
+            self.stop()
+            raise
 
     @staticmethod
     def _free_port():

@@ -183,7 +183,7 @@ enum RouteCosts {
             "POST /gateway/{key}/api/v1/send_push", .team, cost: "one notification",
             budget: "the project's messages a minute"),
         row("POST /gateway/{key}/api/v1/ack", .team, cost: look, budget: own),
-        row("GET /gateway/{key}/version", .anyone, cost: "nothing is read", budget: shared),
+        row("GET /gateway/{key}/version", .team, cost: look, budget: own),
         row(
             "POST /gateway/{key}/push/apn/send", .team, cost: "one notification",
             budget: "the project's messages a minute"),

@@ -35,8 +35,12 @@ struct MattermostRoute: Sendable {
         }
     }
 
-    func tellVersion() -> Response {
-        .fcm(JSONValue.object([.init("version", .string(version))]).bytes)
+    /// Answers with the version of this server.
+    func version(_ request: Request, key: String, logger: Logger) async -> Response {
+        await gateways.answer(request, logger: logger, refusal: Self.refusal) { _ in
+            _ = try await gateways.sender(ofKey: key)
+            return .fcm(JSONValue.object([.init("version", .string(version))]).bytes)
+        }
     }
 
     private static func status(_ status: String) -> Response {

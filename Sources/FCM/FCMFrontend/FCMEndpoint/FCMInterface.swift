@@ -73,7 +73,9 @@ package struct FCMInterface: ControlInterface {
         router.post("gateway/:key/api/v1/ack") { request, context in
             await mattermost.acknowledge(request, key: try context.parameters.require("key"), logger: context.logger)
         }
-        router.get("gateway/:key/version") { _, _ in mattermost.tellVersion() }
+        router.get("gateway/:key/version") { request, context in
+            await mattermost.version(request, key: try context.parameters.require("key"), logger: context.logger)
+        }
         let rocketChat = RocketChatRoute(gateways: gateways)
         for (path, platform) in [
             ("gateway/:key/push/apn/send", .apple), ("gateway/:key/push/gcm/send", .android),
