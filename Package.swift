@@ -165,8 +165,6 @@ let appSDK: [Target] = [
     part("AldabaRichPush", in: "AppSDK", "AgentProtocol", "AppHost", "UserNotifications"),
     part("UserNotificationsUI", in: "AppSDK", "UIKit", "UserNotifications"),
     part("UIKit", in: "AppSDK", "AgentProtocol", "AppHost", "CJPEG", "CPNG", "Platform", "UserNotifications"),
-    part("CoreLocation", in: "AppSDK"),
-    part("MobileCoreServices", in: "AppSDK"),
     part("FirebaseCore", in: "AppSDK", "AppHost"),
     part(
         "FirebaseMessaging", in: "AppSDK", "AgentProtocol", "AldabaRichPush", "AppHost", "FirebaseCore", "UIKit",
@@ -175,14 +173,13 @@ let appSDK: [Target] = [
     part("Firebase", in: "AppSDK", "FirebaseCore", "FirebaseInstanceID", "FirebaseMessaging"),
     part("AldabaFlutterPush", in: "AppSDK", "Flutter", "UIKit"),
     part("ConnectedDevices", in: "AppSDK", "AgentProtocol", "AppHost", "RelayProtocol"),
-    part("_Testing_UIKit", in: "AppSDK"),
     part("Flutter", in: "AppSDK", "AppHost", "CLinux", "Platform", "UIKit"),
     part("FlutterMacOS", in: "AppSDK", "Flutter"),
-    part("BackgroundTasks", in: "AppSDK"),
     part("PushKit", in: "AppSDK", "AgentProtocol", "AppHost", "UserNotifications"),
     part("CallKit", in: "AppSDK", "AgentProtocol", "AppHost"),
-    part("OSLog", in: "AppSDK"),
+    part("ActivityKit", in: "AppSDK", "AgentProtocol", "AppHost"),
 ]
+let independentModules = ["CoreLocation", "MobileCoreServices", "BackgroundTasks", "OSLog", "_Testing_UIKit"]
 
 let command: [Target] = [
     part(
@@ -206,6 +203,7 @@ let swift5: [SwiftSetting] = [.swiftLanguageMode(.v5), .treatAllWarnings(as: .er
 let examples: [Target] = [
     program("RelayGuide", in: "Examples", "ConnectedDevices"),
     program("PictureService", in: "Examples", "AldabaRichPush"),
+    program("DeliveryActivity", in: "Examples", "ActivityKit", exclude: ["DeliveryActivity.aldaba.json"]),
     program("PushDemo", in: "Examples", "AldabaFlutterPush", "Flutter", exclude: ["host.py"]),
     // The flag stands for the bridging header by which such apps import Flutter. Some of the app's names are old.
     program(
@@ -348,6 +346,7 @@ let testTargets: [Target] = [
     tests("BackgroundTasks", in: "AppSDK"),
     tests("PushKit", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "CallKit"),
     tests("OSLog", in: "AppSDK"),
+    tests("ActivityKit", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost"),
     tests("aldaba", "AgentProtocol", "AldabaConfiguration", "Networking", "RelayProtocol", logging),
     tests(
         "AldabaConfiguration", "APNsProtocol", "AgentProtocol", "FCMProtocol", "HubServer", "Networking", "PushCore",
@@ -382,7 +381,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
     ],
     targets: system + core + server + apns + fcm + notificationHub + deviceRelay + agent + appSDK + command + examples
-        + benchmarks + fuzzing + testSupport + testTargets,
+        + benchmarks + fuzzing + testSupport + testTargets + independentModules.map { part($0, in: "AppSDK") },
     swiftLanguageModes: [.v6]
 )
 // What apps import carries Apple's module names, which exist only where Apple's own do not.
@@ -394,6 +393,6 @@ let package = Package(
     package.products += [
         "UserNotifications", "AldabaRichPush", "AldabaFlutterPush", "FirebaseCore", "ConnectedDevices", "RelayProtocol",
         "CoreLocation", "MobileCoreServices", "BackgroundTasks", "PushKit", "CallKit", "OSLog", "AppHost",
-        "AgentProtocol",
+        "AgentProtocol", "ActivityKit",
     ].map { .library(name: $0, targets: [$0]) }
 #endif

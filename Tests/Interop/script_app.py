@@ -14,15 +14,15 @@ TEAM = "ALDABADEMO"
 
 
 class ScriptApp:
-    """Its agent and its device token; `options` are those of `aldaba app create`."""
+    """Its agent and its device token; `options` are those of `aldaba app create`, `manifest` has further members."""
 
-    def __init__(self, up, name, *options):
+    def __init__(self, up, name, *options, environment=None, **manifest):
         self.id = f"com.example.script-{uuid.uuid4().hex[:8]}"
         run_aldaba("app", "create", self.id, "--team", TEAM, *options, "--data", up.data)
-        self.agent = OwnAgent(up, name)
+        self.agent = OwnAgent(up, name, environment)
         self._secret = self.agent.install(
             id=self.id, name="Script", team=TEAM, executable=sys.executable, authorization="granted",
-            provesBySecret=True)
+            provesBySecret=True, **manifest)
         self.agent.start()
         self.token = wait_until(self._registered, "the script has its token")
 

@@ -88,8 +88,8 @@ def test_the_size_limit_is_exact(size, push_type, suffix, expected, send, path):
     ("suffix", "push_type"),
     [
         (".location-query", "location"), (".voip", "voip"), (".complication", "complication"),
-        (".pushkit.fileprovider", "fileprovider"), (".push-type.liveactivity", "liveactivity"),
-        (".voip-ptt", "pushtotalk"), (".push-type.widgets", "widgets"), (".push-type.controls", "controls"),
+        (".pushkit.fileprovider", "fileprovider"), (".voip-ptt", "pushtotalk"), (".push-type.widgets", "widgets"),
+        (".push-type.controls", "controls"),
     ],
 )
 def test_a_push_type_with_a_suffix_is_its_apps_and_ends_where_nothing_receives_it(

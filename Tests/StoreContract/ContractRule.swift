@@ -95,6 +95,9 @@ extension RegisterStoreContract {
             ContractRule("browser's subscription") {
                 try await $0.`a browser's subscription is kept until its app's registration ends`()
             },
+            ContractRule("broadcast channels") {
+                try await $0.`channels of an app are kept by environment, as many as the limit allows`()
+            },
             ContractRule("installation") { try await $0.`an installation is its team's until it is deleted`() },
             ContractRule("installations of a key") {
                 try await $0.`an enrolment key makes so many installations at a time`()

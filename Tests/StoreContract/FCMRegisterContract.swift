@@ -1,3 +1,4 @@
+import APNsProtocol
 import FCMProtocol
 import PushCore
 import PushServer
@@ -196,5 +197,25 @@ extension RegisterStoreContract {
         #expect(try await store.storeWebChannel(channel(ids[0]), limit: 2))
         _ = try await store.revokeDevice(device, at: now)
         #expect(try await store.webChannel(ids[0], of: device) == nil)
+    }
+
+    package func `channels of an app are kept by environment, as many as the limit allows`() async throws {
+        let (app, _) = try await world()
+        let place = AppPlace(app: app, environment: .sandbox)
+        let ids = try (1...3).map { try #require(ChannelID(bytes: [UInt8](repeating: UInt8($0), count: 16))) }
+        func channel(_ id: ChannelID, _ environment: PushEnvironment = .sandbox) -> BroadcastChannel {
+            BroadcastChannel(
+                id: id, app: app, environment: environment, policy: .mostRecentMessageStored, createdAt: now)
+        }
+        #expect(try await store.addChannel(channel(ids[1]), limit: 2))
+        #expect(try await store.addChannel(channel(ids[0]), limit: 2))
+        #expect(try await !store.addChannel(channel(ids[2]), limit: 2))
+        #expect(try await store.addChannel(channel(ids[2], .production), limit: 2))
+        #expect(try await store.channels(of: place) == [channel(ids[0]), channel(ids[1])])
+        #expect(try await store.channel(ids[1], of: place) == channel(ids[1]))
+        #expect(try await store.channel(ids[2], of: place) == nil)
+        #expect(try await store.removeChannel(ids[0], of: place))
+        #expect(try await !store.removeChannel(ids[0], of: place))
+        #expect(try await store.channels(of: place) == [channel(ids[1])])
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 /// All ports of the register.
 package typealias WholeRegister = RegisterStore & CertificateRegister & TeamRegister & ServiceAccountRegister
-    & DeviceGroupRegister & FCMRegister & EnrolmentKeyRegister & WebChannelRegister
+    & DeviceGroupRegister & FCMRegister & EnrolmentKeyRegister & WebChannelRegister & ChannelRegister
 
 /// What every ``RegisterStore`` must do; a store's test suite runs each rule against a fresh store.
 package struct RegisterStoreContract {

@@ -1,3 +1,4 @@
+import APNsProtocol
 import PushCore
 import PushServer
 
@@ -32,6 +33,7 @@ struct Register: Sendable {
     /// The public keys of active registrations.
     var encryptionKeys: [RegistrationPlace: RecipientPublicKey] = [:]
     var fcm = FCMShelf()
+    var broadcastChannels: [AppPlace: [ChannelID: BroadcastChannel]] = [:]
     /// The ends of registrations that no provider has read, the oldest first; the newest ``endLimit`` of all.
     private(set) var ends: [(place: RegistrationPlace, end: EndedRegistration)] = []
     private var lastEnd: Int64 = 0

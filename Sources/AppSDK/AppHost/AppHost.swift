@@ -112,7 +112,7 @@ extension AppHost {
         // A terminal that is gone is no reason to end the app.
         case .report(let text): try? FileHandle.standardError.write(contentsOf: Data("aldaba: \(text)\n".utf8))
         case .answerAuthorization, .answerSettings, .answerMedia, .answerOpening, .answerCenter, .answerChannel,
-            .failRequest:
+            .answerActivity, .tellActivities, .failRequest:
             answers.answer(directive)
         default:
             let isForApp = tokenWish.isAnswered(by: directive)
@@ -166,6 +166,7 @@ extension AppHost {
         case .ended(let report):
             connection = nil
             heldConnection = nil
+            answers.delayActivities()
             handle(.disconnected(reason: report, jitter: .random(in: 0..<1)))
         }
     }

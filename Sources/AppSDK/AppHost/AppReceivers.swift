@@ -81,7 +81,7 @@ package final class AppReceivers {
             untoldDeletions.append(deletion)
             deliverDeletions(host)
         case .connect, .disconnect, .send, .report, .answerAuthorization, .answerSettings, .answerMedia, .answerOpening,
-            .answerCenter, .answerChannel, .failRequest:
+            .answerCenter, .answerChannel, .answerActivity, .tellActivities, .failRequest:
             break
         }
     }

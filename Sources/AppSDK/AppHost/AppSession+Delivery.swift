@@ -33,6 +33,7 @@ extension AppSession {
         case .extend(let notification): directives.append(.extend(notification))
         case .expire(let notification): directives.append(.expire(notification))
         case .channel(let event): received(event)
+        case .activity(let event): received(event)
         case .welcome, .refused, .managed, .relay, .unknown: break
         }
     }

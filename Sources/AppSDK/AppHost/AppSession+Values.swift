@@ -83,6 +83,10 @@ extension AppSession {
         case channelWanted(Bool)
         /// Asks something of the direct channel; `size` is that of the message, in bytes.
         case channelAsked(request: Int64, ChannelCommand, size: Int)
+        /// The app receives the events of its Live Activities from now on, and all of them now.
+        case activitiesObserved
+        /// Asks something about a Live Activity; `size` is that of the message, in bytes.
+        case activityAsked(request: Int64, ActivityCommand, size: Int)
         /// The app had a data message.
         case dataHandled(id: Int64)
         /// The app has received the outcome of the message of this number.
@@ -146,6 +150,10 @@ extension AppSession {
         case tellChannel(isConnected: Bool)
         /// Answer the app's request of the direct channel.
         case answerChannel(request: Int64, ChannelAnswer)
+        /// Notify the app of its Live Activities, or of the token that starts one.
+        case tellActivities(ActivityEvent)
+        /// Answer the app's request about a Live Activity.
+        case answerActivity(request: Int64, ActivityAnswer)
         /// Report the outcome of the app's message, then send ``Event/endTaken(number:)``. It may come again until
         /// then.
         case tellEnd(UpstreamEnd)

@@ -152,6 +152,8 @@ package struct AppSession: Sendable {
         case .extensionAnswered(let message): send(message)
         case .channelWanted(let isWanted): wantChannel(isWanted, now)
         case .channelAsked(let request, let command, let size): ask(request, .channel(command), size: size)
+        case .activitiesObserved: observeActivities()
+        case .activityAsked(let request, let command, let size): ask(request, .activity(command), size: size)
         case .dataHandled(let id): dataHandled(id)
         case .endTaken(let number): endTaken(number)
         case .timePassed: timePassed(now)
@@ -268,6 +270,7 @@ extension AppSession {
         case .unwanted(let request): send(.unregisterForRemoteNotifications(request: request))
         }
         for (_, message, _) in requests where !message.endsToken { send(message) }
+        observeActivitiesAgain()
         if case .finished = launch { sendReady() }
     }
 

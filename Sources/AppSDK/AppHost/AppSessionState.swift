@@ -8,6 +8,8 @@ struct AppConnectionState {
     var isSlow = false
     /// Whether another process of this app took its place: then nothing is ever connected again.
     var isSuperseded = false
+    /// Whether the app receives the events of its Live Activities, on every connection.
+    var observesActivities = false
     var reports: Set<String> = []
 }
 

@@ -86,6 +86,7 @@ enum ControlRouter {
             clock: services.clock)
         let register = RegisterRoute(
             enrolment: services.enrolment, web: services.webEnrolment, topics: services.topics,
+            broadcastChannels: services.broadcastChannels,
             channels: services.channels, scheme: authentication == nil ? "http" : "https")
         let access = ProviderAccess(authentication: authentication)
         let notifications = NotificationsRoute(

@@ -27,6 +27,8 @@ package struct ControlServices: Sendable {
     package var media: MediaServices?
     /// Changes the topics of apps on devices; `nil` for a server without topics.
     package var topics: TopicSubscriptions?
+    /// Has apps on devices follow broadcast channels; `nil` for a server without them.
+    package var broadcastChannels: BroadcastChannels?
     /// Makes subscriptions of Web Push for agents; `nil` for a server without browsers.
     package var channels: ChannelRegistrations?
     /// Withdraws broadcasts; `nil` for a server without them.

@@ -12,7 +12,8 @@ import WebPushProtocol
 ///
 /// The form's `app` is the topic, `sender` the team, `X-environment` the environment (`production` if absent).
 /// `X-p256dh` and `X-auth` publish the app's public key, to which senders may encrypt; without them an earlier one is
-/// removed. With `X-gcm.topic` the app whose registration token is the `sender` joins that topic, or leaves it. `scope`
+/// removed. With `X-gcm.topic` the app whose registration token is the `sender` joins that topic, or leaves it; with
+/// `X-broadcast-channel` it follows that broadcast channel, or follows it no longer. `scope`
 /// and `X-scope` are the token's purpose: the only supported one is messages, under each name that libraries use for
 /// it. Another scope has no tokens, and deleting one ends nothing: both are refused. A form with `X-subtype` is a
 /// browser's, or another FCM library's (``WebEnrolment`` determines the app). With `X-channel` the device makes a
@@ -24,6 +25,8 @@ struct RegisterRoute: Sendable {
     var web: WebEnrolment?
     /// Changes apps' topics; `nil` for a server without topics.
     var topics: TopicSubscriptions?
+    /// Has apps follow broadcast channels; `nil` for a server without them.
+    var broadcastChannels: BroadcastChannels?
     /// Makes subscriptions of Web Push; `nil` for a server without browsers.
     var channels: ChannelRegistrations?
     /// The scheme of the listener's addresses.
@@ -72,6 +75,12 @@ struct RegisterRoute: Sendable {
             let environment = PushEnvironment(rawValue: environmentName.lowercased())
         else { return Code.invalidParameters.response }
         do {
+            if let channel = form.first("X-broadcast-channel"), let broadcastChannels {
+                return answer(
+                    try await broadcastChannels.setSubscription(
+                        channel, ofToken: form.first("sender") ?? "", device: credentials.device,
+                        isLeaving: Self.isDeletion(form)), name: channel)
+            }
             if let topic, let topics {
                 return try await change(topic, form: form, credentials: credentials, topics: topics)
             }
@@ -164,11 +173,15 @@ struct RegisterRoute: Sendable {
     private func change(
         _ topic: String, form: FormFields, credentials: DeviceCredentials, topics: TopicSubscriptions
     ) async throws -> Response {
-        let outcome = try await topics.setTopicSubscription(
-            topic, ofToken: form.first("sender") ?? "", device: credentials.device,
-            isLeaving: Self.isDeletion(form))
-        return switch outcome {
-        case .done: .text("token=\(topic)", type: "text/plain; charset=utf-8")
+        answer(
+            try await topics.setTopicSubscription(
+                topic, ofToken: form.first("sender") ?? "", device: credentials.device,
+                isLeaving: Self.isDeletion(form)), name: topic)
+    }
+
+    private func answer(_ outcome: DeviceTopicOutcome, name: String) -> Response {
+        switch outcome {
+        case .done: .text("token=\(name)", type: "text/plain; charset=utf-8")
         case .invalidTopic: Code.invalidParameters.response
         case .foreignToken: Code.invalidSender.response
         case .tooManyTopics: Code.tooManyTopics.response

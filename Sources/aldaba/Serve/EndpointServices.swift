@@ -33,7 +33,8 @@ struct ProviderService: Service, CustomStringConvertible {
                         logger: parts.logger)),
                 environment: configuration.environment, credentials: parts.credentials,
                 certificates: parts.certificates, apps: parts.apps,
-                tokens: parts.tokens, acceptor: parts.mailboxes, onDemand: parts.onDemand, controls: parts.controls,
+                tokens: parts.tokens, acceptor: parts.mailboxes, channels: parts.channels, onDemand: parts.onDemand,
+                controls: parts.controls,
                 on: MultiThreadedEventLoopGroup.singleton)
         } catch { throw ServeCommand.cannotListen(configuration.host, port: port, error: error) }
         bound(endpoint.port)

@@ -16,11 +16,14 @@ struct LegacyService: Service, CustomStringConvertible {
 
     func run() async throws {
         let (port, feedbackPort) = (configuration.port(.legacyPort), configuration.port(.legacyFeedbackPort))
+        // Apple manages broadcast channels on these ports today: clients that name such a host are connected with APNs.
+        let isShared = configuration.serves(.sharedPort)
         let endpoint: LegacyEndpoint
         do {
             endpoint = try await LegacyEndpoint.bind(
                 LegacyEndpointConfiguration(
-                    host: configuration.host, port: port, feedbackPort: feedbackPort, tls: tls.certified,
+                    host: configuration.host, port: isShared ? port.map { _ in 0 } : port,
+                    feedbackPort: isShared ? feedbackPort.map { _ in 0 } : feedbackPort, tls: tls.certified,
                     admission: configuration.admission(total: budget.legacy, proof: .seconds(30)),
                     environment: configuration.environment, cell: ServerParts.cell),
                 LegacyEndpoint.Directories(
@@ -29,10 +32,35 @@ struct LegacyService: Service, CustomStringConvertible {
                 acceptor: parts.mailboxes, controls: parts.controls, on: MultiThreadedEventLoopGroup.singleton,
                 logger: parts.logger)
         } catch { throw ServeCommand.cannotListen(configuration.host, port: port ?? feedbackPort ?? 0, error: error) }
-        endpoint.port.map(ports.legacy.known)
-        endpoint.feedbackPort.map(ports.legacyFeedback.known)
+        var listeners: [SharedListener] = []
+        for (wanted, bound, known) in [
+            (port, endpoint.port, ports.legacy), (feedbackPort, endpoint.feedbackPort, ports.legacyFeedback),
+        ] {
+            guard let wanted, let bound else { continue }
+            guard isShared else {
+                known.known(bound)
+                continue
+            }
+            let listener = try await share(wanted, with: bound)
+            known.known(listener.port)
+            listeners.append(listener)
+        }
         try? await gracefulShutdown()
+        for listener in listeners { await listener.close() }
         await endpoint.shutDown()
+    }
+
+    /// Listens on a port for the old interface, and for the management of channels, by the names that clients ask for.
+    private func share(_ port: Int, with legacy: Int) async throws -> SharedListener {
+        let apns = try await ports.apns.value()
+        do {
+            return try await SharedListener.bind(
+                host: configuration.host, port: port,
+                limiter: ConnectionLimiter(
+                    listener: "legacy", configuration.admission(total: budget.legacy, proof: .seconds(30)),
+                    logger: parts.logger), on: MultiThreadedEventLoopGroup.singleton
+            ) { $0.map(VendorNames.managesChannels) == true ? apns : legacy }
+        } catch { throw ServeCommand.cannotListen(configuration.host, port: port, error: error) }
     }
 }
 

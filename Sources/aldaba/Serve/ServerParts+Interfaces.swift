@@ -35,6 +35,7 @@ extension ServerParts {
             enrolment: try browserEnrolment(values), address: values.controlAddress)
         services.enrolmentKeys = store.register
         services.topics = topics
+        services.broadcastChannels = channels
         services.broadcasts = broadcasts
         let admission = EnrolmentAdmission(services.enrolmentAccess, keys: store.register, clock: clock)
         services.interfaces = interfacesOfFCM(

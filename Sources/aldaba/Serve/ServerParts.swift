@@ -40,6 +40,7 @@ struct ServerParts: Sendable {
     let broadcasts: Broadcasts
     let hubLists: HubLists
     let topics: TopicSubscriptions
+    let channels: BroadcastChannels
     /// Adds what a provider names and the register does not have; `nil` on a server that refuses it.
     let onDemand: OnDemandRegister?
     /// The same for the tokens of FCM's interfaces.
@@ -142,6 +143,8 @@ struct ServerParts: Sendable {
         topics = TopicSubscriptions(
             store: store, apps: apps, tokens: tokens, delivery: mailboxes, onDemand: onDemandTokens,
             clock: clock)
+        channels = BroadcastChannels(
+            register: store.register, broadcasts: broadcasts, subscriptions: topics, clock: clock)
         if !kinds.isEmpty {
             logger.warning(
                 """

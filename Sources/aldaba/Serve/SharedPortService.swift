@@ -40,6 +40,8 @@ enum VendorNames {
     static let apns = [
         "api.push.apple.com", "api.sandbox.push.apple.com", "api.development.push.apple.com", "gateway.push.apple.com",
         "gateway.sandbox.push.apple.com", "feedback.push.apple.com", "feedback.sandbox.push.apple.com",
+        "api-broadcast.push.apple.com", "api-broadcast.sandbox.push.apple.com", "api-manage-broadcast.push.apple.com",
+        "api-manage-broadcast.sandbox.push.apple.com",
     ]
     /// Google's hosts for senders.
     static let fcm = [
@@ -53,6 +55,10 @@ enum VendorNames {
     static let webPush = ["updates.push.services.mozilla.com"]
     /// All of them.
     static let all = apns + fcm + webPush
+
+    /// Whether a name is a host for the management of broadcast channels, whose ports were those of the old binary
+    /// interface.
+    static func managesChannels(_ name: String) -> Bool { name.lowercased().hasPrefix("api-manage-broadcast.") }
 
     /// Whether a name is one of Apple's.
     static func isAPNs(_ name: String) -> Bool { name.lowercased().hasSuffix(".push.apple.com") }

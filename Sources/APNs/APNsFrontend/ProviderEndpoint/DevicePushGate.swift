@@ -11,6 +11,8 @@ struct DevicePushGate: Sendable {
     let tokens: TokenDirectory
     /// The environment that this endpoint serves.
     let environment: PushEnvironment
+    /// The broadcast channels of apps; `nil` where there are none.
+    var channels: BroadcastChannels?
     /// Adds unknown apps and devices; `nil` where they are refused.
     var onDemand: OnDemandRegister?
     /// The server's time at a time of the senders' clocks.
@@ -111,7 +113,7 @@ struct DevicePushGate: Sendable {
     }
 
     /// The sender of a request: a team, by a provider token or by a certificate.
-    private struct Sender {
+    struct Sender {
         var team: TeamID
         /// The certificate; `nil` where there is a token.
         var certificate: CertificateDirectory.Credential?
@@ -139,14 +141,14 @@ struct DevicePushGate: Sendable {
         }
     }
 
-    private enum SenderLookup {
+    enum SenderLookup {
         case known(Sender)
         case refused(APNsRejection, CredentialDirectory.KnownKey?)
         case lookUp(LookUp)
     }
 
     /// The sender of a request. With both a certificate and a token APNs uses the certificate.
-    private func sender(_ head: APNsRequestHead, found: Found, memory: inout Memory) -> SenderLookup {
+    func sender(_ head: APNsRequestHead, found: Found, memory: inout Memory) -> SenderLookup {
         guard var shown = memory.certificate else { return sender(byToken: head, found: found, memory: &memory) }
         var verdict = certificates.known(&shown, in: environment)
         memory.certificate = shown
@@ -197,9 +199,7 @@ struct DevicePushGate: Sendable {
         guard case .device(let digits) = path else {
             throw APNsRejection(.missingDeviceToken, note: "the path ends before the device token")
         }
-        guard let token = DeviceToken(hexadecimal: digits) ?? onDemand?.token(ofDigits: digits) else {
-            throw APNsRejection(.badDeviceToken, note: "the device token is not 64 hexadecimal digits")
-        }
+        let (token, collapseID) = try receiver(digits, type: pushType, collapseID: fields.collapseID)
         if let refusal = onDemand?.refusal(of: token) { throw refusal }
         var resolution = tokens.known(token)
         if case .needsLookUp = resolution, let known = found.token { resolution = known }
@@ -217,9 +217,38 @@ struct DevicePushGate: Sendable {
                     notification: Notification(
                         apnsID: fields.apnsID, topic: app.topic, pushType: pushType,
                         priority: fields.priority, expiry: fields.expiry.converted(senderTime),
-                        collapseID: fields.collapseID,
+                        collapseID: collapseID,
                         content: .apns(body)), ticket: ticket, note: note))
         }
+    }
+
+    /// The device token in a path, and the collapse id of the notification.
+    ///
+    /// A push to a Live Activity has a token of its own, which contains the app's device token. Its collapse id names the
+    /// activity, so that the newest update replaces queued ones.
+    private func receiver(
+        _ digits: ArraySlice<UInt8>, type: PushType?, collapseID: String?
+    ) throws(APNsRejection) -> (DeviceToken, collapseID: String?) {
+        if let token = DeviceToken(hexadecimal: digits) {
+            guard type == .liveactivity, onDemand?.kinds.contains(.tokens) != true else { return (token, collapseID) }
+            throw APNsRejection(
+                .deviceTokenNotForTopic,
+                note: "the device token is the app's; a Live Activity has a push token of its own, of 96 digits")
+        }
+        if let token = DeviceToken(hexadecimal: digits.prefix(64)),
+            let target = LiveActivityTarget(tokenDigits: digits.dropFirst(64))
+        {
+            guard type != .liveactivity else { return (token, target.collapseID) }
+            if onDemand?.kinds.contains(.tokens) != true {
+                throw APNsRejection(
+                    .deviceTokenNotForTopic,
+                    note: "the token is a Live Activity's, and takes apns-push-type liveactivity alone")
+            }
+        }
+        guard let token = onDemand?.token(ofDigits: digits) else {
+            throw APNsRejection(.badDeviceToken, note: "the device token is not 64 hexadecimal digits")
+        }
+        return (token, collapseID)
     }
 
     /// The app that a notification is for, with its push type.

@@ -9,16 +9,16 @@ import PushServer
 
 /// A provider's connection. Confined to its event loop, to which its sink forwards results.
 final class ProviderConnection: HTTP2RequestHandler {
-    private let gate: DevicePushGate
+    let gate: DevicePushGate
     private let acceptor: any NotificationAcceptor
-    private let metrics: ProviderMetrics
+    let metrics: ProviderMetrics
     private let refusedTokens: RefusedTokenReport
     private let sink: ProviderSink
     /// Remembers requests for tests; `nil` on a server that is not for development.
     let recorder: RequestRecorder?
     /// A header block that every response reuses, so that none allocates a block of its own.
-    private var answer = HeaderBlock()
-    private var memory = DevicePushGate.Memory()
+    var answer = HeaderBlock()
+    var memory = DevicePushGate.Memory()
     /// Whether the connection's certificate was read, which it has once its first request is received.
     private var isIdentified = false
 
@@ -51,6 +51,12 @@ final class ProviderConnection: HTTP2RequestHandler {
 
     /// Decides on a request and answers it.
     func process(_ request: HTTP2Request, on connection: HTTP2ServerConnection) {
+        if let place = request.headers.first(":path"), let path = BroadcastPath(request.headers.value(place)) {
+            return handle(
+                BroadcastCall(
+                    path: path, headers: request.headers, body: request.body, fault: request.fault,
+                    stream: request.stream), on: connection)
+        }
         handle(
             request.headers, body: request.body,
             fault: request.fault, stream: request.stream, found: DevicePushGate.Found(), round: 0, on: connection)
@@ -62,10 +68,7 @@ final class ProviderConnection: HTTP2RequestHandler {
         _ headers: HeaderBlock, body: [UInt8], fault: HTTP2Request.Fault?, stream: Int32,
         found: DevicePushGate.Found, round: Int, on connection: HTTP2ServerConnection
     ) {
-        if !isIdentified {
-            isIdentified = true
-            memory.certificate = connection.peerCertificate.map(CertificateDirectory.Memory.init)
-        }
+        readCertificate(of: connection)
         let head = APNsRequestHead(headers)
         let decision = gate.decide(
             head, body: body, fault: fault, found: found, memory: &memory,
@@ -82,13 +85,8 @@ final class ProviderConnection: HTTP2RequestHandler {
                 refusal, requester: requester, sentID: head.echoedID, stream: stream, hasBody: !head.isHead,
                 on: connection)
         case .refuseCredential(let refusal, let key):
-            var requester: DevicePushGate.Requester?
-            if key == nil { refusedTokens.reportUnknown(refusal, from: connection.remoteAddress) }
-            if let key, refusedTokens.report(refusal, of: key, from: connection.remoteAddress) {
-                requester = DevicePushGate.Requester(
-                    team: key.team, topic: head.topicText,
-                    apnsID: head.validAPNsID)
-            }
+            let requester = requester(
+                of: refusal, key, topic: head.topicText, apnsID: head.validAPNsID, on: connection)
             refuse(
                 refusal, requester: requester, sentID: head.echoedID, stream: stream, hasBody: !head.isHead,
                 on: connection)
@@ -111,6 +109,28 @@ final class ProviderConnection: HTTP2RequestHandler {
                 connection.flush()
             }
         }
+    }
+
+    /// Reads the connection's certificate at its first request, before which it is not known.
+    func readCertificate(of connection: HTTP2ServerConnection) {
+        guard !isIdentified else { return }
+        isIdentified = true
+        memory.certificate = connection.peerCertificate.map(CertificateDirectory.Memory.init)
+    }
+
+    /// Reports a refused credential.
+    ///
+    /// - Returns: The sender for the timeline of the refusal; `nil` where none is written.
+    func requester(
+        of refusal: APNsRejection, _ key: CredentialDirectory.KnownKey?, topic: String, apnsID: APNsID? = nil,
+        on connection: HTTP2ServerConnection
+    ) -> DevicePushGate.Requester? {
+        guard let key else {
+            refusedTokens.reportUnknown(refusal, from: connection.remoteAddress)
+            return nil
+        }
+        guard refusedTokens.report(refusal, of: key, from: connection.remoteAddress) else { return nil }
+        return DevicePushGate.Requester(team: key.team, topic: topic, apnsID: apnsID)
     }
 
     private func accept(_ acceptance: AcceptedNotification, on connection: HTTP2ServerConnection) {
@@ -160,7 +180,7 @@ final class ProviderConnection: HTTP2RequestHandler {
     }
 
     /// Writes the response whose fields are in ``answer``.
-    private func respond(
+    func respond(
         _ stream: Int32, body: [UInt8] = [], reason: APNsReason? = nil, on connection: HTTP2ServerConnection
     ) {
         if let recorder, !recorder.recordAnswer(stream, answer, body: body, reason: reason?.rawValue, on: connection) {
@@ -169,9 +189,10 @@ final class ProviderConnection: HTTP2RequestHandler {
         connection.respond(stream, headers: answer, body: body)
     }
 
-    private func refuse(
+    func refuse(
         _ refusal: APNsRejection, requester: DevicePushGate.Requester?, sentID: (some Collection<UInt8>)?,
-        stream: Int32, hasBody: Bool = true, on connection: HTTP2ServerConnection
+        idField: StaticString = "apns-id", allowed: some Sequence<UInt8> = StaticBytes.post, stream: Int32,
+        hasBody: Bool = true, on connection: HTTP2ServerConnection
     ) {
         metrics.refused(refusal.reason)
         var id = sentID.map { Array($0) }
@@ -182,9 +203,9 @@ final class ProviderConnection: HTTP2RequestHandler {
         }
         answer.removeAll()
         answer.append(":status", bytes: Array(String(refusal.reason.status).utf8))
-        answer.append("apns-id", bytes: id ?? StaticBytes.randomID())
+        answer.append(idField, bytes: id ?? StaticBytes.randomID())
         answer.append("content-type", bytes: StaticBytes.json)
-        if refusal.reason == .methodNotAllowed { answer.append("allow", bytes: StaticBytes.post) }
+        if refusal.reason == .methodNotAllowed { answer.append("allow", bytes: allowed) }
         if refusal.reason == .serviceUnavailable { answer.append("retry-after", bytes: StaticBytes.retryAfter) }
         // The response to HEAD has only the fields (RFC 9110, section 9.3.2).
         respond(stream, body: hasBody ? refusal.body : [], reason: refusal.reason, on: connection)
@@ -192,7 +213,7 @@ final class ProviderConnection: HTTP2RequestHandler {
 
     // MARK: Look-ups
 
-    private func wait(
+    func wait(
         for lookUp: DevicePushGate.LookUp, after found: DevicePushGate.Found, on connection: HTTP2ServerConnection,
         then go: @escaping (DevicePushGate.Found) -> Void, orFail fail: @escaping () -> Void
     ) {

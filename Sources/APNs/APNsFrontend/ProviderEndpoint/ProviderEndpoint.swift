@@ -17,18 +17,20 @@ package final class ProviderEndpoint: Sendable {
     ///
     /// - Parameters:
     ///   - environment: The environment that this listener serves; tokens of the other are `BadDeviceToken`.
+    ///   - channels: The broadcast channels of apps; `nil` for a server without them.
     ///   - onDemand: Adds unknown apps and devices; `nil` where they are refused.
     ///   - controls: Remembers requests and has faults, for tests; `nil` on a server that is not for development.
     /// - Throws: The socket's error, such as `EADDRINUSE`.
     package static func bind(
         _ configuration: HTTP2Listener.Configuration, environment: PushEnvironment, credentials: CredentialDirectory,
         certificates: CertificateDirectory, apps: AppDirectory, tokens: TokenDirectory,
-        acceptor: any NotificationAcceptor, onDemand: OnDemandRegister? = nil, controls: TestControls? = nil,
+        acceptor: any NotificationAcceptor, channels: BroadcastChannels? = nil,
+        onDemand: OnDemandRegister? = nil, controls: TestControls? = nil,
         on group: any EventLoopGroup
     ) async throws -> ProviderEndpoint {
         let gate = DevicePushGate(
             credentials: credentials, certificates: certificates, apps: apps, tokens: tokens, environment: environment,
-            onDemand: onDemand, senderTime: { controls?.clock.time(ofMachine: $0) ?? $0 })
+            channels: channels, onDemand: onDemand, senderTime: { controls?.clock.time(ofMachine: $0) ?? $0 })
         let metrics = ProviderMetrics()
         var configuration = configuration
         configuration.leavesCertificatesToHandler = true

@@ -47,7 +47,7 @@ package enum APNsReason: String, Sendable, CaseIterable, Hashable {
     case serviceUnavailable = "ServiceUnavailable"
     case shutdown = "Shutdown"
 
-    /// Each belongs to broadcast and its channels, which are not served yet: status 400; `TopicMismatch` 403.
+    /// Each belongs to broadcast and its channels: status 400; `TopicMismatch` 403.
     case featureNotEnabled = "FeatureNotEnabled"
     case missingChannelId = "MissingChannelId"
     case badChannelId = "BadChannelId"
@@ -116,10 +116,10 @@ package enum APNsReason: String, Sendable, CaseIterable, Hashable {
         case .unrelatedKeyIdInToken: Row(403, .afterFix, "The key is unrelated to the connection's first key.")
         case .badEnvironmentKeyIdInToken: Row(403, .afterFix, "The key is for the other environment.")
         case .badPath: Row(404, .afterFix, "The path is not one of the API's.")
-        case .methodNotAllowed: Row(405, .afterFix, "The method is not POST.")
+        case .methodNotAllowed: Row(405, .afterFix, "The path does not have the method.")
         case .expiredToken: Row(410, .never, "The device token has expired.")
         case .unregistered: Row(410, .never, "The device token is no longer active for the topic.")
-        case .payloadTooLarge: Row(413, .never, "The payload exceeds 4096 bytes (5120 for voip).")
+        case .payloadTooLarge: Row(413, .never, "The payload exceeds 4096 bytes (5120 for voip and broadcasts).")
         case .tooManyProviderTokenUpdates: Row(429, .later, "The provider token is renewed too often.")
         case .tooManyRequests: Row(429, .later, "Too many notifications in a row to one device token.")
         case .internalServerError: Row(500, .later, "The server failed.")

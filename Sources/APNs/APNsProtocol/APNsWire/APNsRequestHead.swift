@@ -169,7 +169,7 @@ package struct APNsRequestHead {
         package var pushType: PushType?
     }
 
-    private func expiry() throws(APNsRejection) -> Expiry {
+    func expiry() throws(APNsRejection) -> Expiry {
         guard let text = value(.expiration) else { return .policyDefault }
         guard let seconds = Self.wholeNumber(text) else {
             throw APNsRejection(
@@ -178,7 +178,7 @@ package struct APNsRequestHead {
         return seconds == 0 ? .once : .until(Timestamp(seconds: seconds))
     }
 
-    private func priority() throws(APNsRejection) -> Priority {
+    func priority() throws(APNsRejection) -> Priority {
         guard let text = value(.priority) else { return .immediate }
         guard let number = Self.wholeNumber(text), let priority = UInt8(exactly: number).flatMap(Priority.init) else {
             throw APNsRejection(.badPriority, note: "apns-priority \(Self.quoted(text)) is not 10, 5 or 1")
@@ -243,7 +243,7 @@ package struct APNsRequestHead {
     }
 
     /// 8-4-4-4-12 hexadecimal digits, either case.
-    private static func isUUID(_ bytes: ArraySlice<UInt8>) -> Bool {
+    package static func isUUID(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard bytes.count == 36 else { return false }
         for (position, byte) in bytes.enumerated() {
             switch position {
@@ -262,6 +262,9 @@ package struct APNsRequestHead {
 
 /// How many bytes a payload may have. Source: Apple, "Generating a remote notification".
 package enum APNsPayloadLimit {
+    /// The limit of a message to a broadcast channel.
+    package static let broadcastBytes = 5120
+
     /// 5120 for `voip`, 4096 for everything else.
     package static func bytes(for type: PushType?) -> Int { type == .voip ? 5120 : 4096 }
 }

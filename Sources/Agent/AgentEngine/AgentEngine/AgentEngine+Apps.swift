@@ -85,6 +85,7 @@ extension AgentEngine {
         closeQuestion(of: app)
         if let installed = apps[app] { part(from: installed) }
         apps[app] = nil
+        settleActivities(.removed(app: app), context)
         enqueue(.appRemoved(app: app, at: context.now))
         emit(.removed(app))
         if isRegistered { emit(.link(.requestTokenEnd(app))) }
@@ -211,6 +212,8 @@ extension AgentEngine {
         let unasked = terminals.remove { $0.connection == connection }
         if !unasked.isEmpty { enqueue(.unlisted(app: AppManifest.terminalID, identifiers: unasked)) }
         channelWaiters.remove { $0.connection == connection }
+        activityObservers.remove(connection)
+        activityAskers.removeAll { $0.connection == connection }
         questions.removeAskers { $0.connection == connection }
     }
 
@@ -289,6 +292,7 @@ extension AgentEngine {
                 return send([.opened(request: request, .own)], to: connection)
             }
             emit(.open(url, isTrial: isTrial, Confirmation(connection: connection, request: request)))
+        case .activity(let command): try handle(command, from: app, connection: connection, context: context)
         case .channel(let command): handleChannelCommand(command, from: app, connection: connection, context: context)
         // A second hello changes nothing.
         case .hello, .manage, .extended, .extensionFailed, .relay, .unknown: break
@@ -305,7 +309,7 @@ extension AppMessage {
     /// Whether the batch must be committed before an app's message is taken: it is answered from the store.
     package var isAnsweredFromStore: Bool {
         switch self {
-        case .ready, .center(_, .pending), .center(_, .delivered): true
+        case .ready, .activity, .center(_, .pending), .center(_, .delivered): true
         default: false
         }
     }

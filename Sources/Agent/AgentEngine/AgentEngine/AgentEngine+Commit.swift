@@ -21,6 +21,7 @@ extension AgentEngine {
     package mutating func committed(_ results: [ChangeResult], _ context: Context) {
         // An app receives the confirmation of its command before the outcome.
         sendConfirmations()
+        sendActivityAnswers()
         var rest = FollowUp()
         for result in results {
             switch result {
@@ -38,6 +39,7 @@ extension AgentEngine {
             case .topicChangeRequested(let waiter, let fault): topicChangeRequested(waiter: waiter, fault: fault)
             case .runEnded(let app, let counted, let givenUp):
                 attemptsCounted(of: app, counted: counted, givenUp: givenUp, context)
+            case .liveActivity(let record): sendActivity(record, context)
             case .unifiedPush(let result): updateUnifiedPush(.committed(result), context)
             case .nothing: break
             }

@@ -122,6 +122,10 @@ extension AgentEngine {
         guard let notification = try context.store.notification(id) else {
             return enqueue(.dismissed(id, by: answerer, at: context.now))
         }
+        if let activity = LiveActivityRecord.id(ofIdentifier: notification.identifier) {
+            settleActivities(.dismissed(id: activity, app: notification.app), context)
+            return enqueue(.dismissed(id, by: answerer, at: context.now))
+        }
         let category = apps[notification.app]?.record.category(notification.effectiveContent.categoryIdentifier)
         let tellsApp = (category?.options ?? 0) & NotificationCategory.customDismissAction != 0
         guard notification.app == AppManifest.terminalID || tellsApp else {

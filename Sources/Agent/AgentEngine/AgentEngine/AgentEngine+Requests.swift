@@ -38,7 +38,8 @@ extension AgentEngine {
         case .pending: return .pending(fitting(try context.store.pending(app: app).map(\.request), app: app))
         case .delivered:
             let listed = try context.store.listed(app: app, limit: AnswerLimits.listed)
-            return .delivered(fitting(listed.map { registry.delivered($0) }, app: app))
+            let own = listed.filter { LiveActivityRecord.id(ofIdentifier: $0.identifier) == nil }
+            return .delivered(fitting(own.map { registry.delivered($0) }, app: app))
         }
         return nil
     }
@@ -327,6 +328,7 @@ extension AgentEngine {
         case .answersDue(let app): answersDue(app, context)
         case .giveResponses(let app, let token): giveResponses(to: app, activationToken: token, context)
         case .expire(let moment): expire(moment, context)
+        case .liveActivities: settleActivities(.timePassed, context)
         case .forgetQuestion(let id, let app): forgetQuestion(id, of: app)
         case .presenterEvent(let event):
             waitingEvents.count -= 1

@@ -83,6 +83,7 @@ extension AgentEngine {
             if let reason = type.missingReceiver(for: manifest) {
                 return .ends(.failed(PushType.noReceiver), note: reason)
             }
+            if type == .liveactivity { return try activityDisposition(of: notification, context) }
             if type == .voip {
                 called.insert(app)
                 return .waits
@@ -99,7 +100,7 @@ extension AgentEngine {
         return plan.disposition
     }
 
-    private func isDuplicate(_ id: NotificationID, _ context: Context) throws -> Bool {
+    func isDuplicate(_ id: NotificationID, _ context: Context) throws -> Bool {
         try batch.arriving.contains(id) || context.store.isKnown(id)
     }
 
@@ -354,6 +355,7 @@ extension AgentEngine {
     package mutating func tokenReceived(_ token: String, app: BundleID) {
         let answers = apps[app]?.tokens.received(token) ?? []
         sendMessages(to: app, answers.map { .registered(request: $0, token: token) })
+        sendActivityTokens(token, to: app)
         log(.notice, "An app has its device token.", metadata: [LogKey.topic: "\(app)"])
         emit(.registered(app, token: token))
     }

@@ -99,6 +99,12 @@ package struct AgentEngine: Sendable {
     var expiry = ExpiryWatch()
     /// The apps of UnifiedPush.
     package private(set) var unifiedPush = UnifiedPushEngine()
+    /// The Live Activities of apps.
+    package private(set) var liveActivities = LiveActivitiesEngine()
+    /// The connections that are told of their apps' Live Activities.
+    var activityObservers: Set<AppConnectionID> = []
+    /// The requests about Live Activities that are answered with the next commit.
+    var activityAskers: [Confirmation] = []
     var presentations: PresentationFlow
     var pruning = PruningTrigger()
     /// The apps to which calls have come that are not stored yet.
@@ -191,5 +197,161 @@ package struct AgentEngine: Sendable {
         for waiting in batch.takeWaiting() {
             send([.centerAnswered(request: waiting.request, .done)], to: waiting.connection, .answerRequest)
         }
+    }
+}
+
+/// Live Activities; ``LiveActivitiesEngine`` decides.
+extension AgentEngine {
+    /// Passes an event to ``LiveActivitiesEngine``, and follows its directives.
+    package mutating func updateActivities(
+        _ event: LiveActivitiesEngine.Event, _ context: Context
+    ) throws(LiveActivitiesEngine.Refusal) {
+        for directive in try liveActivities.handle(event, now: context.now) {
+            switch directive {
+            case .store(let record): enqueue(.liveActivity(record))
+            case .delete(let record): enqueue(.liveActivityDismissed(record))
+            case .show(let record, let alert): show(record, alert, context)
+            case .hide(let record): enqueue(.unlisted(app: record.app, identifiers: [record.identifier]))
+            case .follow(let channel, let joins, let app):
+                guard settings.hasServer, let name = LiveActivityTarget.channel(channel).collapseID else { break }
+                requestToken(app)
+                enqueue(.topicChangeRequested(name, joins: joins, app: app, waiter: 0))
+            case .launch(let app): startForRelay(app)
+            case .wait(let moment):
+                let pause = max(0, moment.rawValue - context.now.rawValue)
+                emit(.wait(.milliseconds(pause), then: .liveActivities))
+            }
+        }
+    }
+
+    /// Passes an event that is never refused to ``LiveActivitiesEngine``.
+    package mutating func settleActivities(_ event: LiveActivitiesEngine.Event, _ context: Context) {
+        do { try updateActivities(event, context) } catch {
+            log(.error, "A Live Activity could not be changed.", metadata: [LogKey.error: "\(error.sentence)"])
+        }
+    }
+
+    private mutating func show(_ record: LiveActivityRecord, _ alert: LiveActivityAlert?, _ context: Context) {
+        guard let installed = apps[record.app] else { return }
+        let request = LiveActivityLook(record).request(
+            installed.manifest.liveActivities[record.activity.attributesType], appName: installed.manifest.name,
+            alert: alert)
+        // Live Activities need no authorization; a person who has denied notifications sees none either.
+        var shows: PresentationOptions = [.screen, .list, .sound]
+        switch installed.record.authorization(under: installed.manifest.authorization) {
+        case .denied: return
+        case .authorized:
+            let received = ReceivedNotification(content: request.content, source: .app)
+            shows = planned(received, for: record.app, context)?.showing ?? shows
+        default: break
+        }
+        enqueue(.fired(app: record.app, request, as: nil, isAsked: false, shows: shows, at: context.now))
+    }
+
+    // MARK: Apps
+
+    /// Handles a command of an app.
+    ///
+    /// - Throws: when the store cannot be read.
+    mutating func handle(
+        _ command: ActivityCommand, from app: BundleID, connection: AppConnectionID, context: Context
+    ) throws {
+        let asked: (request: Int64, event: LiveActivitiesEngine.Event)
+        switch command {
+        case .observe:
+            activityObservers.insert(connection)
+            let token = try deviceToken(of: app, context)
+            if token == nil, settings.hasServer { requestToken(app) }
+            let activities = liveActivities.activities(of: app).map { described($0, token) }
+            let start = token.flatMap { LiveActivityTarget.start.token(ofApp: $0) }
+            return send([.activity(.all(activities, startToken: start))], to: connection)
+        case .start(let request, let activity, let pushes): asked = (request, .start(activity, pushes, app: app))
+        case .update(let request, let id, let content, let alert):
+            asked = (request, .update(id: id, content, alert, app: app))
+        case .end(let request, let id, let content, let dismissal):
+            asked = (request, .end(id: id, content, dismissal, app: app))
+        }
+        do throws(LiveActivitiesEngine.Refusal) {
+            if case .start = asked.event, isDenied(app) {
+                throw LiveActivitiesEngine.Refusal(
+                    code: ActivityFault.denied, sentence: "the person does not allow notifications of \(app)")
+            }
+            try updateActivities(asked.event, context)
+            activityAskers.append(Confirmation(connection: connection, request: asked.request))
+            if batch.isEmpty { sendActivityAnswers() }
+        } catch {
+            send(
+                [.activity(.refused(request: asked.request, code: error.code, message: error.sentence))],
+                to: connection)
+        }
+    }
+
+    private func isDenied(_ app: BundleID) -> Bool {
+        apps[app].map { $0.record.authorization(under: $0.manifest.authorization) == .denied } ?? true
+    }
+
+    private func deviceToken(of app: BundleID, _ context: Context) throws -> String? {
+        guard case .token(let token) = try context.store.registration(app: app, environment: settings.environment)
+        else { return nil }
+        return token
+    }
+
+    /// An activity as its app sees it, with its push token.
+    private func described(_ record: LiveActivityRecord, _ token: String?) -> LiveActivity {
+        var activity = record.activity
+        if record.pushes == .token {
+            activity.pushToken = token.flatMap { LiveActivityTarget.activity(activity.id).token(ofApp: $0) }
+        }
+        return activity
+    }
+
+    /// Answers the requests that are durable now.
+    mutating func sendActivityAnswers() {
+        let askers = activityAskers
+        activityAskers = []
+        for asker in askers { send([.activity(.accepted(request: asker.request))], to: asker.connection) }
+    }
+
+    private mutating func sendActivities(_ events: [ActivityEvent], to app: BundleID) {
+        guard let connection = apps[app]?.connection, activityObservers.contains(connection) else { return }
+        send(events.map { .activity($0) }, to: connection)
+    }
+
+    /// Tells an app of a change that is durable.
+    mutating func sendActivity(_ record: LiveActivityRecord, _ context: Context) {
+        do {
+            sendActivities([.changed(described(record, try deviceToken(of: record.app, context)))], to: record.app)
+        } catch { fail(error) }
+    }
+
+    /// Tells an app the tokens of its activities, which contain its device token.
+    mutating func sendActivityTokens(_ token: String, to app: BundleID) {
+        let start = LiveActivityTarget.start.token(ofApp: token).map { [ActivityEvent.startToken($0)] } ?? []
+        let changed = liveActivities.activities(of: app).filter { $0.pushes == .token }
+        sendActivities(start + changed.map { .changed(described($0, token)) }, to: app)
+    }
+
+    // MARK: Pushes
+
+    /// Applies a push to the activities that it is for.
+    ///
+    /// - Throws: when the store cannot be read.
+    mutating func activityDisposition(
+        of notification: OutgoingNotification, _ context: Context
+    ) throws -> PlannedNotification.Disposition {
+        let id = String(UInt64(bitPattern: notification.id.rawValue), radix: 16)
+        guard try !isDuplicate(notification.id, context) else { return .ends(.presented, note: nil) }
+        let target = LiveActivityTarget(collapseID: notification.collapseID)
+        do throws(LiveActivityPush.Fault) {
+            let push = try LiveActivityPush(payload: notification.payload)
+            do throws(LiveActivitiesEngine.Refusal) {
+                try updateActivities(
+                    .push(
+                        push, target, app: BundleID(notification.topic),
+                        id: String(repeating: "0", count: 32 - id.utf8.count) + id), context)
+            } catch { return .ends(.failed(error.code), note: error.sentence) }
+        } catch { return .ends(.failed("badPayload"), note: error.sentence) }
+        return isDenied(BundleID(notification.topic))
+            ? .ends(.suppressed(.settings), note: nil) : .ends(.presented, note: "a Live Activity shows it")
     }
 }

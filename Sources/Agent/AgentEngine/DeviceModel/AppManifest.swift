@@ -45,6 +45,8 @@ package struct AppManifest: Codable, Hashable, Sendable {
     package var allowsHTTP = false
     /// The schemes of the app's own addresses, in lower case; what it opens of them is given to itself.
     package var schemes: [String] = []
+    /// The texts of its Live Activities, by the names of their attributes' types.
+    package var liveActivities: [String: LiveActivityTexts] = [:]
 
     /// Whether the app may show notifications.
     package enum Authorization: String, Codable, Sendable, CaseIterable {
@@ -109,7 +111,7 @@ package struct AppManifest: Codable, Hashable, Sendable {
     private enum Key: String, CodingKey, CaseIterable {
         case id, name, team, executable, arguments, environment, icon, desktopEntry, resources, provesBySecret
         case authorization, lifecycle, backgroundModes, dbusActivatable, encryptedPayloads
-        case serviceExtension, applicationGroups, allowsHTTP, schemes
+        case serviceExtension, applicationGroups, allowsHTTP, schemes, liveActivities
     }
 
     package init(from decoder: any Decoder) throws {
@@ -134,6 +136,8 @@ package struct AppManifest: Codable, Hashable, Sendable {
         applicationGroups = try members.decodeIfPresent([String].self, forKey: .applicationGroups) ?? []
         allowsHTTP = try members.decodeIfPresent(Bool.self, forKey: .allowsHTTP) ?? false
         schemes = try members.decodeIfPresent([String].self, forKey: .schemes) ?? []
+        liveActivities =
+            try members.decodeIfPresent([String: LiveActivityTexts].self, forKey: .liveActivities) ?? [:]
     }
 
     /// Reads and checks a manifest's JSON text.

@@ -35,6 +35,8 @@ package struct Presentation: Hashable, Sendable {
     package var sound = Sound.silent
     /// How loud, 0 to 1; `nil` leaves it to the desktop.
     package var volume: Double?
+    /// The progress to show, 0 to 1; `nil` for none.
+    package var progress: Double?
     /// Whether it stays until the person answers it.
     package var stays = false
     /// Whether it is useless without its buttons: then it fails where the desktop shows no buttons.

@@ -6,7 +6,7 @@ extension PushType {
     /// - Parameter manifest: The manifest of the push's app.
     func missingReceiver(for manifest: AppManifest) -> String? {
         switch self {
-        case .alert, .background: nil
+        case .alert, .background, .liveactivity: nil
         case .voip:
             manifest.backgroundModes.contains(AppManifest.calls)
                 ? nil : "the app takes no calls: its manifest has no \(AppManifest.calls) among its backgroundModes"
@@ -14,7 +14,6 @@ extension PushType {
         case .complication: "there are no complications on this device"
         case .fileprovider: "there are no file provider extensions on this device"
         case .mdm: "this device has no client of a management server"
-        case .liveactivity: "there are no Live Activities on this device"
         case .pushtotalk: "there are no Push to Talk sessions on this device"
         case .widgets: "there are no widgets on this device"
         case .controls: "there are no controls on this device"

@@ -54,6 +54,8 @@ package enum ChangeResult: Sendable, Equatable {
     /// A run's hand-overs without an answer were counted; `counted`: how many there were. `givenUp`:
     /// how many of them are not handed over again.
     case runEnded(app: BundleID, counted: Int, givenUp: Int)
+    /// A Live Activity is stored, or its row is deleted after its dismissal.
+    case liveActivity(LiveActivityRecord)
     /// A change that concerns UnifiedPush is stored.
     case unifiedPush(UnifiedPushResult)
     /// A message of UnifiedPush from a session is stored. `service`: the app for which it is queued now; `nil` where it was queued

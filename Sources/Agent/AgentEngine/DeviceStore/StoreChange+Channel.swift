@@ -63,6 +63,20 @@ extension StoreChange {
     }
 }
 
+// MARK: Live Activities
+
+extension StoreChange {
+    /// A Live Activity has begun or changed.
+    package static func liveActivity(_ record: LiveActivityRecord) -> StoreChange {
+        StoreChange(.storeStanding, .liveActivity(record), isKeptAfterFailure: true)
+    }
+
+    /// A Live Activity is dismissed.
+    package static func liveActivityDismissed(_ record: LiveActivityRecord) -> StoreChange {
+        StoreChange(.storeStanding, .liveActivityDismissed(record), isKeptAfterFailure: true)
+    }
+}
+
 // MARK: UnifiedPush
 
 extension StoreChange {

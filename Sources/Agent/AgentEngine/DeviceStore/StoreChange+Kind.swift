@@ -90,6 +90,10 @@ extension StoreChange {
         case topicChangeRequested(String, joins: Bool, app: BundleID, waiter: Int64)
         /// The server has answered a request about a topic.
         case topicSettled(TopicChangeRequest)
+        /// A Live Activity has begun or changed.
+        case liveActivity(LiveActivityRecord)
+        /// A Live Activity is dismissed.
+        case liveActivityDismissed(LiveActivityRecord)
         /// A change that concerns UnifiedPush.
         case unifiedPush(UnifiedPushChange, at: Timestamp)
         /// A notice came over the device channel.

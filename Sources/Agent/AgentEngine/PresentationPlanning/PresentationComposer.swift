@@ -46,9 +46,11 @@ package struct PresentationComposer {
             presentation.volume = content.sound?.volume
             presentation.sound = Self.sound(content.sound, of: installed?.manifest, hasFile: hasFile)
         }
-        // A question that a terminal waits for stays until it is answered, and so does a call.
+        presentation.progress = content.progress
+        // A question that a terminal waits for stays until it is answered, and so do calls and Live Activities.
         presentation.stays =
-            isAwaited(notification) || content.isIncomingCall || installed?.record.settings.alertStyle == .alert
+            isAwaited(notification) || content.isIncomingCall || content.isLiveActivity
+            || installed?.record.settings.alertStyle == .alert
         presentation.desktopEntry = installed?.manifest.desktopEntry
         return presentation
     }

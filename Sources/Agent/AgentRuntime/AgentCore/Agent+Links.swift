@@ -164,6 +164,12 @@ extension Agent: ServerLinkDelegate, AppRequestDelegate {
         }
     }
 
+    /// Loads the Live Activities.
+    func startLiveActivities() throws {
+        let stored = try store.liveActivities()
+        decide { $0.settleActivities(.started(stored), $1) }
+    }
+
     /// Loads the registrations, and begins to serve apps on the session bus.
     func startUnifiedPush() throws {
         guard let distributor = parts.distributor else { return }

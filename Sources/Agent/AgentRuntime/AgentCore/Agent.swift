@@ -154,6 +154,7 @@ package actor Agent {
         onLink { [self] link in link.setDelegate(self) }
         onRelay { [self] relay in relay.setDelegate(self) }
         try loadApps()
+        try startLiveActivities()
         // A running app gets time to reconnect before it is started again.
         decide { engine, _ in
             for app in engine.apps.keys { engine.startReconnectTimer(of: app) }

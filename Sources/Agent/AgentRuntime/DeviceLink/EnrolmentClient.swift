@@ -21,7 +21,7 @@ package protocol EnrolmentClient: Sendable {
     ///
     /// - Parameters:
     ///   - token: The app's device token.
-    ///   - name: Without `/topics/`.
+    ///   - name: The topic without `/topics/`; a broadcast channel as its ``LiveActivityTarget/collapseID``.
     func setTopicSubscription(
         _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
     ) async throws(EnrolmentError)

@@ -91,10 +91,17 @@ package struct HTTPEnrolmentClient: EnrolmentClient {
         _ = try await postForm(identity, topic: topic, team: team, environment: environment, further: "&delete=true")
     }
 
-    /// `POST /c2dm/register3` with `X-gcm.topic`, and `delete=true` to leave.
+    /// `POST /c2dm/register3` with `X-gcm.topic`, or `X-broadcast-channel` for a channel, and `delete=true` to leave.
     package func setTopicSubscription(
         _ identity: DeviceIdentity, topic: Topic, token: String, name: String, joins: Bool
     ) async throws(EnrolmentError) {
+        if case .channel(let id) = LiveActivityTarget(collapseID: name) {
+            // Of the characters of base64, `+` and `=` mean something in a form.
+            let value = id.replacing("+", with: "%2B").replacing("=", with: "%3D")
+            let form = "app=\(topic)&sender=\(token)&device=\(identity.device)&X-broadcast-channel=\(value)"
+            _ = try await post(form + (joins ? "" : "&delete=true"), as: identity)
+            return
+        }
         // Of the characters that a topic may have, only `%` means something in a form.
         let path = "%2Ftopics%2F" + name.replacing("%", with: "%25")
         let form =

@@ -262,6 +262,13 @@ package struct AgentReader {
         try Row.fetchAll(database.cachedStatement(sql: "SELECT app, handle FROM question")).map { ($0[0], $0[1]) }
     }
 
+    /// The Live Activities of all apps; those of a later version, which cannot be decoded, are left out.
+    package func liveActivities() throws -> [LiveActivityRecord] {
+        try String.fetchAll(database.cachedStatement(sql: "SELECT record FROM live_activity")).compactMap {
+            JSONText.read($0)
+        }
+    }
+
     /// The oldest intents, at most `limit` of them, in order of arrival.
     package func wanted(limit: Int) throws -> [WaitingNotification] {
         try WaitingNotification.fetch(database, condition: "presentation = 1", arguments: [], limit: limit)

@@ -22,6 +22,7 @@ package enum AgentSchema {
         migrator.registerMigration("12") { database in try database.execute(sql: twelfth) }
         migrator.registerMigration("13") { database in try database.execute(sql: thirteenth) }
         migrator.registerMigration("14") { database in try database.execute(sql: fourteenth) }
+        migrator.registerMigration("15") { database in try database.execute(sql: fifteenth) }
         return migrator
     }
 
@@ -323,5 +324,15 @@ package enum AgentSchema {
         CREATE INDEX unified_push_message_of_token ON unified_push_message (token, sequence);
         CREATE INDEX unified_push_message_expiring ON unified_push_message (expires_at) WHERE expires_at IS NOT NULL;
         CREATE TABLE ended_channel (channel BLOB PRIMARY KEY) STRICT, WITHOUT ROWID;
+        """
+
+    /// `live_activity.record`: a `LiveActivityRecord` as JSON.
+    private static let fifteenth = """
+        CREATE TABLE live_activity (
+            app TEXT NOT NULL,
+            id TEXT NOT NULL,
+            record TEXT NOT NULL,
+            PRIMARY KEY (app, id)
+        ) STRICT, WITHOUT ROWID;
         """
 }

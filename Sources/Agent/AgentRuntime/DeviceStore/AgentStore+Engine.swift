@@ -21,6 +21,10 @@ extension AgentStore: AgentEngineStore {
     package func notification(_ id: NotificationID) throws -> WaitingNotification? {
         try read { try $0.notification(id) }
     }
+    /// The Live Activities of all apps; those of a later version, which cannot be decoded, are left out.
+    package func liveActivities() throws -> [LiveActivityRecord] {
+        try read { try $0.liveActivities() }
+    }
     /// Whether its app has not handled a notification.
     package func isUnhandled(_ id: NotificationID) throws -> Bool { try read { try $0.isUnhandled(id) } }
     /// Whether a notification has come before.

@@ -87,6 +87,14 @@ extension ChangeApplier {
         case .topicChangeRequested(let topic, let joins, let app, let waiter):
             return .topicChangeRequested(waiter: waiter, fault: try requestTopicChange(topic, joins: joins, app: app))
         case .topicSettled(let request): try execute("DELETE FROM topic_wish WHERE sequence = ?", [request.sequence])
+        case .liveActivity(let record):
+            try execute(
+                "INSERT OR REPLACE INTO live_activity (app, id, record) VALUES (?, ?, ?)",
+                [record.app, record.activity.id, try JSONText.of(record)])
+            return .liveActivity(record)
+        case .liveActivityDismissed(let record):
+            try execute("DELETE FROM live_activity WHERE app = ? AND id = ?", [record.app, record.activity.id])
+            return .liveActivity(record)
         case .unifiedPush(let change, let at):
             return try UnifiedPushTables(database: database).apply(change, at: at) { id, state, source, note in
                 try report(id, state, at: at, source: source, note: note)

@@ -260,6 +260,7 @@ extension NotifyMessage {
             case .string(let text): .string(text)
             case .byte(let number): .byte(number)
             case .boolean(let truth): .boolean(truth)
+            case .int32(let number): .int32(number)
             }
         }
         return [

@@ -26,6 +26,7 @@ struct NotifyMessage: Hashable, Sendable {
         case string(String)
         case byte(UInt8)
         case boolean(Bool)
+        case int32(Int32)
     }
 
     /// The key of the action that a click on the body chooses.
@@ -64,6 +65,7 @@ struct NotifyMessage: Hashable, Sendable {
             "desktop-entry": .string(BusValue.plain(presentation.desktopEntry ?? presentation.app.rawValue)),
         ]
         if !presentation.category.isEmpty { hints["category"] = .string(BusValue.plain(presentation.category)) }
+        if let progress = presentation.progress { hints["value"] = .int32(Int32((progress * 100).rounded())) }
         let (moving, still) = (presentation.image, presentation.still)
         if let image = features.showsAnimations ? moving ?? still : still ?? moving {
             hints[habits.imageHint] = .string(BusValue.plain(image))

@@ -130,4 +130,12 @@ extension PostgresSchema {
             WHEN (OLD.ended_at IS NULL AND NEW.ended_at IS NOT NULL) EXECUTE FUNCTION web_channel_ends();
         """,
     ]
+
+    /// The broadcast channels of apps.
+    static let broadcastChannels = [
+        """
+        CREATE TABLE broadcast_channel(app bigint, environment smallint, channel bytea, policy bigint NOT NULL,
+            created_at bigint NOT NULL, PRIMARY KEY (app, environment, channel));
+        """
+    ]
 }

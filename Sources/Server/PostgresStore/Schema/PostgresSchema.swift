@@ -21,7 +21,7 @@ package enum PostgresSchema {
         ["CREATE TABLE schema_version(version bigint NOT NULL)"] + notifications + register + fcm + topics + reports
             + console + ["INSERT INTO schema_version VALUES (1)"],
         nodes, ["ALTER TABLE node ADD COLUMN run bigint NOT NULL DEFAULT 0"], hubs,
-        relay, media, webChannels,
+        relay, media, webChannels, broadcastChannels,
     ]
 
     /// Any number: the same for all nodes.

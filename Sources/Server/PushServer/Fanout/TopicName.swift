@@ -1,3 +1,5 @@
+import PushCore
+
 /// The name of a topic within a team: letters, digits and `-_.~%`, 1 to 900 of them.
 package struct TopicName: Hashable, Sendable, CustomStringConvertible {
     /// The name without its prefix.
@@ -18,6 +20,11 @@ package struct TopicName: Hashable, Sendable, CustomStringConvertible {
                 reason: "a topic's name has letters, digits and - _ . ~ % only, and no \"\(wrong)\"")
         }
         text = String(name)
+    }
+
+    /// The name under which the subscribers of a broadcast channel are kept. No topic of FCM can have it.
+    package init(channel: String, app: AppID, environment: PushEnvironment) {
+        text = "channel/\(app.rawValue)/\(environment.rawValue)/\(channel)"
     }
 
     /// The name as a message's `from` has it: `/topics/NAME`.

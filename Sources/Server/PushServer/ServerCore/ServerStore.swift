@@ -22,7 +22,7 @@ package protocol ServerStore: NotificationStore, TopicStore, AppMessageStore, Re
 
 /// All ports of the register.
 package protocol ServerStoreRegister: RegisterStore, CertificateRegister, TeamRegister, ServiceAccountRegister,
-    DeviceGroupRegister, EnrolmentKeyRegister, FCMRegister, FeedbackStore, WebChannelRegister
+    DeviceGroupRegister, EnrolmentKeyRegister, FCMRegister, FeedbackStore, ChannelRegister, WebChannelRegister
 {
     /// The blocked devices that were not revoked, each with the time since which it is blocked.
     func blockedDevices() async throws -> [DeviceID: Timestamp]

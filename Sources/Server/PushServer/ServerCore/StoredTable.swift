@@ -59,6 +59,7 @@ package struct StoredTable: Hashable, Sendable {
             owner: "device"),
         StoredTable(
             "web_channel", "device channel app environment generation sender registered_at", owner: "device"),
+        StoredTable("broadcast_channel", "app environment channel policy created_at", owner: "app"),
         // A key's count of installations moves with the key, which therefore comes after them.
         StoredTable("installation", "team id app_id refresh_hash created_at enrolment_key"),
         StoredTable("enrolment_key", "id secret_hash quota used installations expires_at created_at revoked_at"),

@@ -41,6 +41,8 @@ package enum TopicTarget: Hashable, Sendable {
     case topic(TopicName)
     /// The subscribers that match a condition, with the text that its sender wrote.
     case condition(TopicCondition, String)
+    /// The subscribers of a broadcast channel, whose id people know.
+    case channel(TopicName, id: String)
 
     /// Parses a topic's name.
     ///
@@ -57,7 +59,7 @@ package enum TopicTarget: Hashable, Sendable {
     /// The condition that matches the recipients.
     var condition: TopicCondition {
         switch self {
-        case .topic(let name): TopicCondition(name)
+        case .topic(let name), .channel(let name, _): TopicCondition(name)
         case .condition(let condition, _): condition
         }
     }
@@ -67,6 +69,7 @@ package enum TopicTarget: Hashable, Sendable {
         switch self {
         case .topic(let name): name.description
         case .condition(_, let written): written
+        case .channel(_, let id): "channel \(id)"
         }
     }
 }

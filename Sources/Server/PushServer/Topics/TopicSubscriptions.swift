@@ -156,9 +156,20 @@ extension TopicSubscriptions {
         _ name: String, ofToken token: String, device: DeviceID, isLeaving: Bool
     ) async throws -> DeviceTopicOutcome {
         guard let topic = try? TopicName(name) else { return .invalidTopic }
-        guard let opened = DeviceToken(text: token).flatMap(tokens.sealer.open), opened.device == device else {
+        guard subject(ofToken: token)?.device == device else {
             return .foreignToken
         }
+        return try await setSubscription(to: topic, ofToken: token, isLeaving: isLeaving)
+    }
+
+    /// The registration that a token names; `nil` for a text that is no token of this server. Whether it is active is not
+    /// checked.
+    func subject(ofToken token: String) -> TokenSubject? { DeviceToken(text: token).flatMap(tokens.sealer.open) }
+
+    /// Subscribes an app to a topic of its team, or unsubscribes it. The caller has checked the topic, and that the token is
+    /// the device's.
+    func setSubscription(to topic: TopicName, ofToken token: String, isLeaving: Bool) async throws -> DeviceTopicOutcome
+    {
         let outcomes =
             isLeaving
             ? try await unsubscribe([token], from: topic, team: nil)

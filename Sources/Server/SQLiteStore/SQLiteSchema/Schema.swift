@@ -81,6 +81,9 @@ package enum Schema {
         migrator.registerMigration("24 browsers' subscriptions") { database in
             try database.execute(sql: twentyFourth)
         }
+        migrator.registerMigration("25 broadcast channels") { database in
+            try database.execute(sql: twentyFifth)
+        }
         return migrator
     }
 }

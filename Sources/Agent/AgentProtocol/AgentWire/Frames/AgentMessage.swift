@@ -49,6 +49,8 @@ public enum AgentMessage: Hashable, Sendable {
     case expire(notification: Int64)
     /// An event of the app's direct channel.
     case channel(ChannelEvent)
+    /// An event of the app's Live Activities.
+    case activity(ActivityEvent)
     /// A message about relaying, in the encoding of `RelayWire`.
     case relay(RelayPacket)
     /// A message of a later version; to be ignored.
@@ -146,6 +148,7 @@ extension AgentMessage: Codable {
         case "extend": self = .extend(try member(.notification))
         case "expire": self = .expire(notification: try member(.notification))
         case "channel": self = .channel(try ChannelEvent(from: decoder))
+        case "activity": self = .activity(try ActivityEvent(from: decoder))
         case "relay": self = .relay(try RelayPacket(from: decoder))
         default: self = .unknown(type: type)
         }
@@ -205,6 +208,7 @@ extension AgentMessage: Codable {
         case .extend(let notification): try members.encode(notification, forKey: .notification)
         case .expire(let notification): try members.encode(notification, forKey: .notification)
         case .channel(let event): try event.encode(to: encoder)
+        case .activity(let event): try event.encode(to: encoder)
         case .relay(let packet): try packet.encode(to: encoder)
         case .unknown: break
         }
@@ -233,6 +237,7 @@ extension AgentMessage: Codable {
         case .extend: "extend"
         case .expire: "expire"
         case .channel: "channel"
+        case .activity: "activity"
         case .relay: "relay"
         case .unknown(let type): type
         }

@@ -45,6 +45,8 @@ public enum AppMessage: Hashable, Sendable {
     case extensionFailed(notification: Int64, message: String)
     /// A command on the app's direct channel.
     case channel(ChannelCommand)
+    /// A command about the app's Live Activities.
+    case activity(ActivityCommand)
     /// A message about relaying from an app, its relay service, or a terminal, in the encoding of `RelayWire`. A
     /// terminal sends it in place of `hello`.
     case relay(RelayPacket)
@@ -112,6 +114,7 @@ extension AppMessage: Codable {
                 isTrial: try members.member(.isTrial, else: false))
         case "center": self = .center(request: try request(), try CenterCommand(from: decoder))
         case "channel": self = .channel(try ChannelCommand(from: decoder))
+        case "activity": self = .activity(try ActivityCommand(from: decoder))
         case "relay": self = .relay(try RelayPacket(from: decoder))
         case "extended":
             self = .extended(
@@ -178,6 +181,7 @@ extension AppMessage: Codable {
             try members.encode(notification, forKey: .notification)
             try members.encode(message, forKey: .message)
         case .channel(let command): try command.encode(to: encoder)
+        case .activity(let command): try command.encode(to: encoder)
         case .relay(let packet): try packet.encode(to: encoder)
         case .ready, .unknown: break
         }
@@ -215,6 +219,7 @@ extension AppMessage: Codable {
         case .extended: "extended"
         case .extensionFailed: "extensionFailed"
         case .channel: "channel"
+        case .activity: "activity"
         case .relay: "relay"
         case .unknown(let type): type
         }
@@ -249,6 +254,7 @@ extension AppMessage: CustomReflectable {
         case .extended(let notification, let content): (notification: notification, content: content)
         case .extensionFailed(let notification, let message): (notification: notification, message: message)
         case .channel(let command): command
+        case .activity(let command): command
         case .relay(let packet): packet
         case .unknown(let type): type
         }

@@ -4,7 +4,7 @@ extension NotificationContent: Codable {
     private enum Key: String, CodingKey {
         case title, subtitle, body, titleLocalization, subtitleLocalization, bodyLocalization, badge, sound
         case launchImageName, userInfo, userInfoPropertyList, attachments, categoryIdentifier, threadIdentifier
-        case targetContentIdentifier, interruptionLevel, relevanceScore, filterCriteria, actions, openTitle
+        case targetContentIdentifier, interruptionLevel, relevanceScore, filterCriteria, actions, openTitle, progress
     }
 
     public init(from decoder: any Decoder) throws {
@@ -39,6 +39,7 @@ extension NotificationContent: Codable {
         filterCriteria = try member(.filterCriteria)
         actions = try member(.actions, else: [])
         openTitle = try member(.openTitle)
+        progress = try member(.progress)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -72,5 +73,6 @@ extension NotificationContent: Codable {
         try set(.filterCriteria, \.filterCriteria)
         try set(.actions, \.actions)
         try set(.openTitle, \.openTitle)
+        try set(.progress, \.progress)
     }
 }

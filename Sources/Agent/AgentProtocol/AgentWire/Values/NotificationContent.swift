@@ -45,6 +45,15 @@ public struct NotificationContent: Hashable, Sendable {
     /// The title of the button that opens the notification (`action-loc-key`).
     public var openTitle: Localization?
 
+    /// The progress to show, 0 to 1, where the desktop can show one; `nil` for none.
+    public var progress: Double?
+
+    /// The category of a notification that shows a Live Activity.
+    public static let liveActivityCategory = "x-aldaba.live-activity"
+
+    /// Whether it shows a Live Activity, which stays on the screen and is replaced in place.
+    public var isLiveActivity: Bool { categoryIdentifier == Self.liveActivityCategory }
+
     /// The category of a notification that reports an incoming call, by the name that desktops have for it.
     public static let incomingCallCategory = "call.incoming"
 
