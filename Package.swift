@@ -33,7 +33,7 @@ func support(_ name: String, _ dependencies: Target.Dependency...) -> Target {
     .target(name: name, dependencies: dependencies, path: "Tests/\(name)", swiftSettings: strict)
 }
 
-/// An example or a benchmark.
+/// A program: that of the package, an example or a benchmark.
 func program(
     _ name: String, in folder: String, _ dependencies: Target.Dependency..., exclude: [String] = [],
     settings: [SwiftSetting] = strict
@@ -113,6 +113,9 @@ let server: [Target] = [
 let apns: [Target] = [
     part("APNsProtocol", in: "APNs", "PushCore", crypto, cryptoExtras, x509, asn1),
     part(
+        "AldabaAPNs", in: "APNs", "APNsProtocol", "Networking", "Platform", "PushCore", crypto, coreMetrics, logging,
+        nioCore, nioPosix, nioSSL),
+    part(
         "APNsFrontend", in: "APNs", "APNsProtocol", "Networking", "PushCore", "PushServer", hummingbird, nioCore,
         nioPosix, nioSSL, logging, metrics, nioTLS),
 ]
@@ -179,29 +182,28 @@ let appSDK: [Target] = [
     part("CallKit", in: "AppSDK", "AgentProtocol", "AppHost"),
     part("ActivityKit", in: "AppSDK", "AgentProtocol", "AppHost"),
 ]
-let independentModules = ["CoreLocation", "MobileCoreServices", "BackgroundTasks", "OSLog", "_Testing_UIKit"]
+let bareModules = ["CoreLocation", "MobileCoreServices", "_Testing_UIKit", "BackgroundTasks", "OSLog"]
 
 let command: [Target] = [
     part(
         "AldabaConfiguration", "APNsProtocol", "AgentProtocol", "AppHost", "FCMProtocol", "Networking", "Platform",
         "PushCore", "PushServer", "RelayProtocol", "Scheduling", "CoreValues", "Texts", crypto, cryptoExtras, x509,
         asn1, argumentParser, yams, logging),
-    .executableTarget(
-        name: "aldaba",
-        dependencies: [
-            "APNsFrontend", "APNsProtocol", "AgentEngine", "AgentProtocol", "AgentRuntime", "AldabaConfiguration",
-            "AppHost", "CenterPages", "Console", "ControlAPI", "DeviceChannel", "FCMFrontend", "FCMProtocol",
-            "HubProtocol", "HubServer", "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer",
-            "RelayAgent", "RelayProtocol", "NATSCarrier", "PostgresStore", "RelayServer", "SQLiteStore", "Scheduling",
-            "TodoList", "PictureService", "WebPushProtocol", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle,
-            asyncHTTPClient, argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf, hummingbird,
-        ], path: "Sources/aldaba", exclude: ["README.md"], swiftSettings: strict),
+    program(
+        "aldaba", in: "Sources", "APNsFrontend", "APNsProtocol", "AldabaAPNs", "AgentEngine", "AgentProtocol",
+        "AgentRuntime",
+        "AldabaConfiguration", "AppHost", "CenterPages", "Console", "ControlAPI", "DeviceChannel", "FCMFrontend",
+        "FCMProtocol", "HubProtocol", "HubServer", "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer",
+        "RelayAgent", "RelayProtocol", "NATSCarrier", "PostgresStore", "RelayServer", "SQLiteStore", "Scheduling",
+        "TodoList", "PictureService", "WebPushProtocol", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle,
+        asyncHTTPClient, argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf, hummingbird,
+        exclude: ["README.md"]),
 ]
 
 /// Apps that were written for iOS, in Swift 5.
 let swift5: [SwiftSetting] = [.swiftLanguageMode(.v5), .treatAllWarnings(as: .error)]
 let examples: [Target] = [
-    program("RelayGuide", in: "Examples", "ConnectedDevices"),
+    program("RelayGuide", in: "Examples", "ConnectedDevices"), program("SendWithLibrary", in: "Examples", "AldabaAPNs"),
     program("PictureService", in: "Examples", "AldabaRichPush"),
     program("DeliveryActivity", in: "Examples", "ActivityKit", exclude: ["DeliveryActivity.aldaba.json"]),
     program("PushDemo", in: "Examples", "AldabaFlutterPush", "Flutter", exclude: ["host.py"]),
@@ -272,9 +274,7 @@ let testTargets: [Target] = [
         "ReceiveGuide", in: "Examples", "AgentDouble", "AgentProtocol", "AppHost", "Firebase", "UIKit",
         "UserNotifications", "_Testing_UIKit"),
     tests("PushCore", in: "Core", crypto),
-    tests("Platform", in: "Core"),
-    tests("CoreValues", in: "Core"),
-    tests("Texts", in: "Core"),
+    tests("Platform", in: "Core"), tests("CoreValues", in: "Core"), tests("Texts", in: "Core"),
     tests("Networking", in: "Core", "PushCore", coreMetrics, logging, nioCore, nioPosix, nioEmbedded),
     tests("DeviceChannel", in: "Core", "PushCore", protobuf, nioCore, nioPosix, nioEmbedded),
     tests(
@@ -295,6 +295,9 @@ let testTargets: [Target] = [
         "Console", in: "Server", "APNsProtocol", "FCMProtocol", "PushCore", "PushServer", "StoreMemory", "Texts",
         hummingbird, mustache, nioCore, nioPosix, logging),
     tests("APNsProtocol", in: "APNs", "CertificateTestSupport", "PushCore", crypto, asn1, x509),
+    tests(
+        "AldabaAPNs", in: "APNs", "APNsProtocol", "Networking", "PushCore", asn1, crypto, logging, nioCore, nioPosix,
+        nioSSL, x509),
     tests(
         "APNsFrontend", in: "APNs", "APNsProtocol", "CertificateTestSupport", "Networking", "PushCore", "PushServer",
         "StoreContract", "StoreMemory", crypto, nioCore, nioPosix, logging, x509, nioSSL),
@@ -332,7 +335,6 @@ let testTargets: [Target] = [
     tests(
         "UIKit", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "Platform", "UserNotifications",
         "_Testing_UIKit"),
-    tests("CoreLocation", in: "AppSDK"),
     tests("MobileCoreServices", in: "AppSDK", "UserNotifications"),
     tests(
         "FirebaseMessaging", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "Firebase", "UIKit",
@@ -343,9 +345,7 @@ let testTargets: [Target] = [
         "UIKit", "UserNotifications", "_Testing_UIKit"),
     tests("ConnectedDevices", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "RelayProtocol"),
     tests("Flutter", in: "AppSDK", "FlutterMacOS", "_Testing_UIKit"),
-    tests("BackgroundTasks", in: "AppSDK"),
     tests("PushKit", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost", "CallKit"),
-    tests("OSLog", in: "AppSDK"),
     tests("ActivityKit", in: "AppSDK", "AgentDouble", "AgentProtocol", "AppHost"),
     tests("aldaba", "AgentProtocol", "AldabaConfiguration", "Networking", "RelayProtocol", logging),
     tests(
@@ -381,7 +381,8 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", .upToNextMinor(from: "2.13.0")),
     ],
     targets: system + core + server + apns + fcm + notificationHub + deviceRelay + agent + appSDK + command + examples
-        + benchmarks + fuzzing + testSupport + testTargets + independentModules.map { part($0, in: "AppSDK") },
+        + bareModules.map { part($0, in: "AppSDK") } + benchmarks + fuzzing + testSupport + testTargets
+        + ["BackgroundTasks", "CoreLocation", "OSLog"].map { tests($0, in: "AppSDK") },
     swiftLanguageModes: [.v6]
 )
 // What apps import carries Apple's module names, which exist only where Apple's own do not.
@@ -393,6 +394,6 @@ let package = Package(
     package.products += [
         "UserNotifications", "AldabaRichPush", "AldabaFlutterPush", "FirebaseCore", "ConnectedDevices", "RelayProtocol",
         "CoreLocation", "MobileCoreServices", "BackgroundTasks", "PushKit", "CallKit", "OSLog", "AppHost",
-        "AgentProtocol", "ActivityKit",
+        "AgentProtocol", "ActivityKit", "AldabaAPNs",
     ].map { .library(name: $0, targets: [$0]) }
 #endif

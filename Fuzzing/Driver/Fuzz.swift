@@ -12,11 +12,12 @@ protocol FuzzTest: SendableMetatype {
 enum Fuzz {
     private static let tests: [any FuzzTest.Type] = always + inDebugBuilds
     private static let always: [any FuzzTest.Type] = [
-        AgentWireFuzz.self, AutopushFuzz.self, CertificateFuzz.self, CheckinFuzz.self, ConditionFuzz.self,
-        ContentFuzz.self,
+        AgentWireFuzz.self, AutopushFuzz.self, BroadcastFuzz.self, CertificateFuzz.self, CheckinFuzz.self,
+        ConditionFuzz.self, ContentFuzz.self,
         EncryptionFuzz.self, FCMFuzz.self, FlutterFuzz.self, FormFuzz.self, GzipFuzz.self, HeaderFuzz.self,
         HubFuzz.self,
-        LegacyFrameFuzz.self, MCSFuzz.self, ManifestFuzz.self, MediaFetchFuzz.self, MediaFuzz.self,
+        LegacyFrameFuzz.self, LiveActivityFuzz.self, MCSFuzz.self, ManifestFuzz.self, MediaFetchFuzz.self,
+        MediaFuzz.self,
         NodeMessageFuzz.self, NoiseFuzz.self,
         PayloadFuzz.self, PayloadMarksFuzz.self, PayloadMediaFuzz.self, PlanFuzz.self,
         PositionFuzz.self, ProviderTokenFuzz.self, RelayFuzz.self, TestControlsFuzz.self, WebPushFuzz.self,

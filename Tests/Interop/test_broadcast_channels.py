@@ -200,15 +200,24 @@ def test_the_most_recent_message_is_kept_for_a_device_that_is_away(app, own):
 
 
 def test_an_app_of_an_activity_that_has_ended_follows_the_channel_no_longer(app, own, control):
-    channel = own.create(MOST_RECENT)
+    left, kept = own.create(MOST_RECENT), own.create(MOST_RECENT)
+    numbers = iter(range(3, 1000))
     with app.connect() as connection:
         app.observe(connection)
-        activity = app.start(connection, {"n": 0}, f"channel:{channel}")
-        until_changed(app, connection, lambda: own.publish(channel, update(n=1)), lambda one: state(one) == {"n": 1})
-        app.end(connection, activity)
+        ended, other = (app.start(connection, {"n": 0}, f"channel:{one}") for one in (left, kept))
+        for n, channel in enumerate((left, kept), 1):
+            until_changed(
+                app, connection, lambda: own.publish(channel, update(n=n)), lambda one: state(one) == {"n": n})
 
-        def reaches_nobody():
-            sent = own.publish(channel, update(n=2))
-            return not control.notifications(sent.headers["apns-unique-id"])[0]["broadcast"]["targeted"]
+        def targeted():
+            """How many devices a message to the one channel is for, counted once a later one to the other has come."""
+            # Copies of a message with an expiration of 0 are not counted.
+            n, expiry = next(numbers), int(time.time()) + 600
+            sent, _ = [own.publish(one, update(n=n), apns_expiration=expiry) for one in (left, kept)]
+            app.changed(connection, lambda one: (one["id"], state(one)) == (other, {"n": n}))
+            return control.notifications(sent.headers["apns-unique-id"])[0]["broadcast"]["targeted"]
 
-        wait_until(reaches_nobody, "the channel has no subscriber")
+        assert targeted() == 1
+        app.end(connection, ended)
+        wait_until(lambda: not targeted(), "the channel has no subscriber")
+        app.end(connection, other)

@@ -113,6 +113,7 @@ ALONE = ["encrypt.md", "es/hub.md", "show-a-picture.md", "es/mostrar-una-imagen.
 SHARED = {
     "../README.md": "SHELL",
     "../README.es.md": "SHELL",
+    "broadcast-channels.md": "",
     "relay.md": "",
     "es/rele.md": "",
     "notification-centre.md": "SHELL",

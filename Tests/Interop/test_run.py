@@ -317,3 +317,16 @@ def test_a_command_reaches_this_machine_s_ports_where_the_network_is_allowed(tmp
     assert done.stdout.startswith("outsideAldaba runs APNs and FCM"), done.stderr
     done = run("true", flags=["--allow-network", "--ports"])
     assert done.returncode == 2 and "leave --allow-network out" in done.stderr
+
+
+@pytest.mark.parametrize("address, path", [
+    ("api-manage-broadcast.sandbox.push.apple.com:2195", "/1/apps/a.b/all-channels"),
+    ("api-manage-broadcast.push.apple.com:2196", "/1/apps/a.b/all-channels"),
+    ("api-manage-broadcast.push.apple.com", "/1/apps/a.b/all-channels"),
+    ("api-broadcast.push.apple.com", "/4/broadcasts/apps/a.b"), ("api.push.apple.com:2197", "/4/broadcasts/apps/a.b"),
+])
+def test_broadcast_channels_are_at_apple_s_addresses(address, path):
+    method = [] if path.endswith("channels") else ["-X", "POST"]
+    done = run("curl", "-sS", "--http2", *method, f"https://{address}{path}")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"reason": "MissingProviderToken"}

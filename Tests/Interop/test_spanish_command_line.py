@@ -100,7 +100,7 @@ def test_lines_are_as_wide_as_the_terminal(columns):
 
 def test_help_of_a_command():
     lines = in_spanish("send", "--help").stdout.splitlines()
-    assert lines[0] == "DESCRIPCIÓN: Envía una notificación."
+    assert lines[0] == "DESCRIPCIÓN: Envía una notificación a un dispositivo o a muchos."
     assert "  --title <title>         El título de la alerta." in lines
     assert "  -h, --help              Muestra la ayuda." in lines
     assert in_spanish("help", "send").stdout.splitlines() == lines
@@ -152,7 +152,7 @@ def test_findings(tmp_path):
     {"LC_ALL": "C", "LANG": "es_ES.UTF-8"}, {"LC_ALL": "", "LC_MESSAGES": "en_GB.UTF-8", "LANG": "es_ES.UTF-8"},
     {"LC_ALL": "", "LC_MESSAGES": "", "LANG": "fr_FR.UTF-8"}])
 def test_other_languages_are_english(variables):
-    assert spoken("send", "--help", **variables).stdout.startswith("OVERVIEW: Send one notification.\n")
+    assert spoken("send", "--help", **variables).stdout.startswith("OVERVIEW: Send a notification to one device or to many.\n")
     assert "Unknown option '--jsn'" in spoken("send", "--jsn", check=False, **variables).stderr
 
 

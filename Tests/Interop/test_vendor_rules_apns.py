@@ -1,5 +1,6 @@
 """Apple's published rules for requests to APNs: for each row of Docs/vendor-rules.md a request that breaks the rule."""
 
+import base64
 import gzip
 import re
 import subprocess
@@ -9,7 +10,9 @@ import uuid
 import httpx
 import pytest
 
+import channel_requests as channels
 from aldaba_process import clean_environment
+from channel_requests import LAST_STORED, NONE_STORED, broadcast, created, managed
 from course import Course
 from h2_client import H2Client
 from pages import blocks
@@ -179,6 +182,56 @@ CASES = {
         sized(5121, apns_push_type="voip", apns_topic=lambda sender: sender.topic + ".voip")],
         [sized(5120, apns_push_type="voip", apns_topic=lambda sender: sender.topic + ".voip")]),
     "A payload is not compressed": Case([Push(body=gzip.compress(b'{"aps":{}}'), extra=[("content-encoding", "gzip")])]),
+    "`POST` to `/1/apps/BUNDLE-ID/channels` creates a channel, whose id in base64 is in `apns-channel-id`": Case([
+        channels.creates_a_channel]),
+    "`GET` of `/1/apps/BUNDLE-ID/channels` has a channel's configuration": Case([channels.reads_a_channel]),
+    "`DELETE` of `/1/apps/BUNDLE-ID/channels` ends a channel": Case([channels.deletes_a_channel]),
+    "`GET` of `/1/apps/BUNDLE-ID/all-channels` has the ids of all channels": Case([channels.lists_channels]),
+    "`POST` to `/4/broadcasts/apps/BUNDLE-ID` sends to a channel, and adds `apns-unique-id`": Case([channels.sends_to_a_channel]),
+    "A request about channels has its `apns-request-id` in the answer, or a UUID": Case([channels.echoes_the_request_id]),
+    "The method of a request about channels is one of its path": Case([
+        managed("PUT"), managed("POST", "/1/apps/BUNDLE/all-channels"), managed("GET", "/4/broadcasts/apps/BUNDLE")]),
+    "The path of a request about channels has the bundle id without a suffix": Case([
+        managed("POST", "/1/apps/BUNDLE.push-type.liveactivity/channels", LAST_STORED)]),
+    "The path of a request about channels has a bundle id of the team": Case(
+        [managed(path="/1/apps/com.example.nobodys/channels")], needs_registered_key=True),
+    "A request about channels has a provider token or a certificate": Case([managed(authorization=None)]),
+    "A channel is created with a configuration": Case([created(b"")]),
+    "The configuration of a channel is JSON": Case([created(b"{"), created([])]),
+    "The configuration of a channel has `push-type`": Case([created({"message-storage-policy": 1})]),
+    "`push-type` of a channel is `LiveActivity`": Case([created(LAST_STORED | {"push-type": "alert"})]),
+    "The configuration of a channel has `message-storage-policy`": Case([created({"push-type": "LiveActivity"})]),
+    "`message-storage-policy` is 0 or 1": Case([
+        created(LAST_STORED | {"message-storage-policy": each}) for each in (2, -1, "1")]),
+    "The configuration of a channel has no other attribute": Case([created(LAST_STORED | {"name": "final"})]),
+    "`apns-channel-id` is there": Case([managed(apns_channel_id=None), managed("DELETE", apns_channel_id=None)]),
+    "`apns-channel-id` is base64": Case([managed(apns_channel_id="final!"), managed("DELETE", apns_channel_id="final!")]),
+    "`apns-channel-id` is a channel of the app": Case([
+        managed(apns_channel_id=base64.b64encode(bytes(16)).decode()),
+        managed(path=f"/1/apps/{OTHER_TOPIC}/channels"), managed("DELETE", f"/1/apps/{OTHER_TOPIC}/channels")]),
+    "`apns-request-id` is a UUID": Case([managed(apns_request_id="hello"), broadcast(apns_request_id=uuid.uuid4().hex)]),
+    "`apns-push-type` of a broadcast is there": Case([broadcast(apns_push_type=None)]),
+    "`apns-push-type` of a broadcast is `liveactivity`": Case(
+        [broadcast(apns_push_type="alert")],
+        [broadcast(apns_push_type=each) for each in ("liveactivity", "Liveactivity", "LiveActivity")]),
+    "`apns-expiration` of a broadcast is there": Case([broadcast(apns_expiration=None)]),
+    "`apns-expiration` of a broadcast is seconds since 1970, or 0": Case(
+        [broadcast(LAST_STORED, apns_expiration=each) for each in ("soon", "-1", "1.5")],
+        [broadcast(LAST_STORED, apns_expiration=each) for each in ("0", str(int(time.time()) + HOUR))]),
+    "`apns-expiration` is 0 where the channel stores no message": Case(
+        [broadcast(NONE_STORED, apns_expiration=str(int(time.time()) + HOUR))],
+        [broadcast(NONE_STORED, apns_expiration="0")]),
+    "`apns-priority` of a broadcast is there": Case([broadcast(apns_priority=None)]),
+    "`apns-priority` of a broadcast is 10, 5 or 1": Case(
+        [broadcast(apns_priority=each) for each in ("7", "0", "high")],
+        [broadcast(apns_priority=each) for each in ("10", "5", "1")]),
+    "There is a payload of a broadcast": Case([broadcast(body=b"")]),
+    "The payload of a broadcast has at most 5,120 bytes": Case(
+        [broadcast(body=sized(5121).body)], [broadcast(body=sized(5120).body)]),
+    "An update goes to the activity's push token, and not to the app's device token": Case(
+        [typed("liveactivity", SUFFIXES["liveactivity"])], needs_registered_key=True),
+    "The push token of a Live Activity may have another length than a device token": Case([
+        Push(typed("liveactivity", SUFFIXES["liveactivity"]).headers, path=f"/3/device/{'ab' * 48}")]),
     "A success has the request's `apns-id` and no body": Case([echoes_the_id]),
     "A request without `apns-id` gets a UUID": Case([makes_an_id]),
     "The development environment adds `apns-unique-id`": Case([has_a_unique_id]),
@@ -193,6 +246,9 @@ CERTIFICATES = {
     "`apns-topic` is one of the certificate": ((), Push({"apns-topic": OTHER_TOPIC})),
     "`location` takes a provider token, and no certificate": ((), typed("location", SUFFIXES["location"])),
     "A certificate is of the environment": (("--environment", "production"), Push()),
+    "A certificate of the app manages its channels": ((), created(LAST_STORED)),
+    "A certificate is one of the bundle id in the path": ((), managed(path=f"/1/apps/{OTHER_TOPIC}/all-channels")),
+    "`liveactivity` takes a provider token, and no certificate": ((), typed("liveactivity", SUFFIXES["liveactivity"])),
 }
 RULES = rules("APNs")
 REASONS = {text: Case([provoked(name[1])]) for text in RULES if (name := re.fullmatch(r"`(\w+)`: .*", text))}
@@ -242,7 +298,7 @@ def test_a_certificate_is_answered_as_the_page_says(rule, path, tmp_path):
 
 def test_each_row_for_apns_has_a_case_and_each_case_a_row():
     assert set(RULES) == set(CASES) | set(REASONS) | set(CERTIFICATES)
-    assert len(REASONS) == 32
+    assert len(REASONS) == 41
 
 
 def test_each_difference_is_one_of_a_rule():

@@ -24,6 +24,12 @@ package enum MetricFamilies {
         "aldaba_certificate_expiry_timestamp_seconds": "When the server's certificate ends, in seconds since 1970.",
         "aldaba_certificate_files_usable": "1 while the certificate's files can be used and the key fits; else 0.",
 
+        "aldaba_apns_client_connections": "Connections to APNs, by state: dialing, ready, retired.",
+        "aldaba_apns_client_requests": "Requests to APNs that have not ended, by state: queued, in-flight.",
+        "aldaba_apns_client_results_total": "Requests to APNs that ended, by result; unknown is no answer.",
+        "aldaba_apns_client_resends_total": "Requests that were sent to APNs again.",
+        "aldaba_apns_client_goaways_total": "Connections that APNs has ended with GOAWAY.",
+
         "aldaba_notifications_waiting": "Notifications that wait for their devices, as of the last sweep.",
         "aldaba_oldest_waiting_seconds": "For how long the oldest of those has waited; 0 where none does.",
         "aldaba_notification_states_total": "Notifications that reached a state, among them the ends; once a second.",

@@ -1,4 +1,5 @@
 import APNsProtocol
+import AldabaAPNs
 import AldabaConfiguration
 import ArgumentParser
 import PushCore
@@ -12,6 +13,34 @@ package struct SigningOptions: ParsableArguments {
     /// Made by the parser, which fills it in.
     package init() {}
 
+    /// The credential for a client that makes its own provider tokens.
+    func credential(_ location: FolderOption) throws -> APNsCredential {
+        let file: ProviderKeyFile
+        let owner: String
+        if let key {
+            guard let team, TeamID.hasShape(team) else {
+                throw CommandError(.invalidInput, "--key needs --team, ten characters A-Z0-9")
+            }
+            (file, owner) = (try ProviderKeyFile(path: key), team)
+        } else {
+            let (path, team) = try storedKey(location)
+            (file, owner) = (try ProviderKeyFile(path: path), team.rawValue)
+        }
+        return try .key(pem: file.key.pemRepresentation, keyID: file.keyID.rawValue, teamID: owner)
+    }
+
+    /// The data folder's key.
+    private func storedKey(_ location: FolderOption) throws -> (path: String, team: TeamID) {
+        let ring = KeyRing(folder: location.folder.keys)
+        guard let entry = try ring.entry(keyID: keyID, team: team) else {
+            throw CommandError(
+                .invalidInput,
+                "there is no such key in \(location.folder.keys); make one with `aldaba key create`, or name one with --key"
+            )
+        }
+        return (ring.path(of: entry), entry.team)
+    }
+
     /// A fresh provider token.
     package func token(_ location: FolderOption) throws -> String {
         if let key {
@@ -22,14 +51,8 @@ package struct SigningOptions: ParsableArguments {
             return try ProviderToken.make(
                 key: file.key, keyID: file.keyID, team: TeamID(rawValue: team), issuedAt: presentTime())
         }
-        let ring = KeyRing(folder: location.folder.keys)
-        guard let entry = try ring.entry(keyID: keyID, team: team) else {
-            throw CommandError(
-                .invalidInput,
-                "there is no such key in \(location.folder.keys); make one with `aldaba key create`, or name one with --key"
-            )
-        }
-        let file = try ProviderKeyFile(path: ring.path(of: entry))
-        return try ProviderToken.make(key: file.key, keyID: file.keyID, team: entry.team, issuedAt: presentTime())
+        let (path, team) = try storedKey(location)
+        let file = try ProviderKeyFile(path: path)
+        return try ProviderToken.make(key: file.key, keyID: file.keyID, team: team, issuedAt: presentTime())
     }
 }

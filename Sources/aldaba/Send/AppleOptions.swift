@@ -1,3 +1,4 @@
+import AldabaAPNs
 import AldabaConfiguration
 import ArgumentParser
 import Foundation
@@ -80,6 +81,11 @@ struct AppleOptions: ParsableArguments {
                     + "Keychain Access")
         }
     }
+
+    /// The certificate as a credential; `nil` where a provider token is used.
+    ///
+    /// - Throws: ``CommandError`` with the option whose file cannot be used.
+    func credential() throws -> APNsCredential? { try identity().map { .certificate($0) } }
 
     private func identity(inPKCS12 path: String) throws -> ClientIdentity {
         guard let bytes = try PrivateFile.bytes(path) else {

@@ -13,13 +13,14 @@ import PushCore
 /// `aldaba send`: a provider's client. It speaks to the server as any other: HTTP/2 over TLS, with a provider token.
 struct SendCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "send", abstract: "Send one notification.",
+        commandName: "send", abstract: "Send a notification to one device or to many.",
         discussion: """
             EXAMPLES:
               aldaba send --app com.example.todo --title 'Buy milk'      to an app on this machine
               aldaba send --token TOKEN --title Hello --body 'From me'   to a device token
               aldaba send --token TOKEN --payload alert.json             a payload of your own
               aldaba send --app com.example.todo --title Hello --dry-run print the payload, send nothing
+              aldaba send --recipients people.csv --title 'Hello {name}' --results sent.jsonl   to many devices
               aldaba send --apple sandbox --key AuthKey_X.p8 --team TEAM --topic com.example.todo --token TOKEN --title Hi
             """)
     @Option(help: "The app's topic (default: that of --app, else the demo app's).") var topic: String?
@@ -53,6 +54,7 @@ struct SendCommand: AsyncParsableCommand {
     @Option(help: "The authority of the server's certificate, PEM; without it the data folder's.") var ca: String?
     @Flag(help: "Check the payload and print it; send nothing.") var dryRun = false
     @Flag(help: "Send the payload as it is, without a look at what it means.") var asIs = false
+    @OptionGroup var bulk: BulkOptions
     @OptionGroup var apple: AppleOptions
     @Flag(help: "Print one JSON object.") var json = false
     @OptionGroup var agent: AgentOption
@@ -61,7 +63,11 @@ struct SendCommand: AsyncParsableCommand {
     var location: FolderOption { agent.location }
 
     func validate() throws {
-        guard (token == nil) != (app == nil) || (token == nil && isSimulatorFile) else {
+        let bulkFault = bulk.fault(
+            namesDevice: token != nil || app != nil, isEncrypted: encrypt, hasImage: image != nil,
+            hasID: fields.id != nil)
+        if let bulkFault { throw ValidationError(bulkFault) }
+        guard bulk.recipients != nil || (token == nil) != (app == nil) || (token == nil && isSimulatorFile) else {
             throw ValidationError(
                 token == nil
                     ? "Name the device: --token TOKEN, or --app TOPIC for an app on this machine"
@@ -74,6 +80,7 @@ struct SendCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
+        if let recipients = bulk.recipients { return try await sendInBulk(recipients) }
         var file = SimulatorPayload(payload: try await payloadBytes(), target: nil)
         if isSimulatorFile { file = try SimulatorPayload(file: file.payload) }
         let payload = file.payload
@@ -118,7 +125,7 @@ struct SendCommand: AsyncParsableCommand {
         try token ?? agent.deviceToken(of: app ?? target ?? "")
     }
 
-    private func address() throws -> (String, Int) {
+    func address() throws -> (String, Int) {
         if let environment = apple.environment { return (environment.host, 443) }
         guard let server else {
             let addresses = try location.addresses()
@@ -130,7 +137,7 @@ struct SendCommand: AsyncParsableCommand {
         return parts
     }
 
-    private func payloadBytes() async throws -> [UInt8] {
+    func payloadBytes() async throws -> [UInt8] {
         guard let payload else {
             var alert: [String: String] = [:]
             alert["title"] = title
@@ -175,7 +182,7 @@ struct SendCommand: AsyncParsableCommand {
     /// The app's topic with the suffix that its push type asks for.
     ///
     /// - Parameter target: The app that the payload's file names.
-    private func sentTopic(target: String?) throws -> String {
+    func sentTopic(target: String?) throws -> String {
         if isSimulatorFile, topic == nil, app == nil, target == nil {
             throw CommandError(
                 .invalidInput,

@@ -36,8 +36,11 @@ import Texts
     }
 
     @Test(arguments: [
-        ("Send one notification.", "Envía una notificación."),
-        ("  Send one notification.\nno such text", "  Envía una notificación.\nno such text"),
+        ("Send a notification to one device or to many.", "Envía una notificación a un dispositivo o a muchos."),
+        (
+            "  Send a notification to one device or to many.\nno such text",
+            "  Envía una notificación a un dispositivo o a muchos.\nno such text"
+        ),
         ("--payload: there is no file a b", "--payload: no existe el archivo a b"),
         (
             "host:1 cannot be asked: it does not answer in time",

@@ -68,7 +68,7 @@ extension ProviderConnection {
         let id = call.requestID ?? result.message.map { ServerAPNsID.bytes(of: $0) } ?? StaticBytes.randomID()
         answer.append("apns-request-id", bytes: id)
         if let channel = result.channel { answer.append("apns-channel-id", bytes: channel.description.utf8) }
-        if let message = result.message, gate.environment == .sandbox {
+        if let message = result.message {
             answer.append("apns-unique-id", bytes: ServerAPNsID.bytes(of: message))
         }
         if !result.body.isEmpty { answer.append("content-type", bytes: StaticBytes.json) }

@@ -99,7 +99,8 @@ package enum APNsReason: String, Sendable, CaseIterable, Hashable {
         case .badMessageId: Row(400, .afterFix, "apns-id is not a UUID in the form 8-4-4-4-12.")
         case .badPriority: Row(400, .afterFix, "apns-priority is not 10, 5 or 1.")
         case .badTopic: Row(400, .afterFix, "apns-topic is not a valid topic.")
-        case .deviceTokenNotForTopic: Row(400, .never, "The device token belongs to another app.")
+        case .deviceTokenNotForTopic:
+            Row(400, .never, "The device token belongs to another app, or is for pushes of another type.")
         case .duplicateHeaders: Row(400, .afterFix, "An APNs header field appears more than once.")
         case .idleTimeout: Row(400, .later, "The connection was idle, or a body did not end, for too long.")
         case .invalidPushType: Row(400, .afterFix, "apns-push-type is unknown, or not the one of the topic's suffix.")

@@ -344,6 +344,9 @@ extension AgentEngine {
         let target = LiveActivityTarget(collapseID: notification.collapseID)
         do throws(LiveActivityPush.Fault) {
             let push = try LiveActivityPush(payload: notification.payload)
+            if case .start = push.event, isDenied(BundleID(notification.topic)) {
+                return .ends(.suppressed(.settings), note: nil)
+            }
             do throws(LiveActivitiesEngine.Refusal) {
                 try updateActivities(
                     .push(

@@ -64,8 +64,8 @@ package struct LiveActivitiesEngine: Sendable {
 
     /// The records of activities that are not dismissed.
     private var records: [BundleID: [String: LiveActivityRecord]] = [:]
-    /// The moment of the last ``Directive/wait(until:)``.
-    private var awaited: Timestamp?
+    /// The moments of ``Directive/wait(until:)`` that have not come.
+    private var awaited: Set<Timestamp> = []
 
     /// An engine without activities.
     package init() {}
@@ -80,21 +80,30 @@ package struct LiveActivitiesEngine: Sendable {
     /// - Returns: The directives that follow, in order.
     /// - Throws: The reason for which nothing changes.
     package mutating func handle(_ event: Event, now: Timestamp) throws(Refusal) -> [Directive] {
-        var directives: [Directive] =
-            switch event {
-            case .started(let stored): started(stored)
-            case .start(let activity, let pushes, let app):
-                try start(LiveActivityRecord(app: app, activity: activity, pushes: pushes, startedAt: now), nil)
-            case .update(let id, let content, let alert, let app): try update(id, content, alert, of: app)
-            case .end(let id, let content, let dismissal, let app):
-                try end(id, content, dismissal, nil, of: app, now: now)
-            case .push(let push, let target, let app, let id): try self.push(push, target, app, id: id, now: now)
-            case .dismissed(let id, let app): records[app]?[id].map { dismiss($0) } ?? []
-            case .removed(let app): removed(app)
-            case .timePassed: timePassed(now)
-            }
-        wait(&directives, now)
-        return directives
+        let before = self
+        do throws(Refusal) {
+            var directives = try directives(event, now: now)
+            wait(&directives, now)
+            return directives
+        } catch {
+            self = before
+            throw error
+        }
+    }
+
+    private mutating func directives(_ event: Event, now: Timestamp) throws(Refusal) -> [Directive] {
+        switch event {
+        case .started(let stored): started(stored)
+        case .start(let activity, let pushes, let app):
+            try start(LiveActivityRecord(app: app, activity: activity, pushes: pushes, startedAt: now), nil)
+        case .update(let id, let content, let alert, let app): try update(id, content, alert, of: app)
+        case .end(let id, let content, let dismissal, let app):
+            try end(id, content, dismissal, nil, of: app, now: now)
+        case .push(let push, let target, let app, let id): try self.push(push, target, app, id: id, now: now)
+        case .dismissed(let id, let app): records[app]?[id].map { dismiss($0) } ?? []
+        case .removed(let app): removed(app)
+        case .timePassed: timePassed(now)
+        }
     }
 
     private mutating func started(_ stored: [LiveActivityRecord]) -> [Directive] {
@@ -110,9 +119,10 @@ package struct LiveActivitiesEngine: Sendable {
         let (app, id) = (record.app, record.activity.id)
         // A command that is repeated on a new connection.
         guard records[app]?[id] == nil else { return [] }
-        guard id.utf8.count == 32, id.utf8.allSatisfy({ Hexadecimal.value($0) != nil }), id == id.lowercased() else {
+        guard case .activity(id)? = LiveActivityTarget(tokenDigits: id.utf8) else {
             throw Refusal(
-                code: ActivityFault.invalid, sentence: "an activity's id has 32 lower-case hexadecimal digits")
+                code: ActivityFault.invalid,
+                sentence: "an activity's id has 32 lower-case hexadecimal digits, not all 0")
         }
         try check(record.activity)
         guard (records[app] ?? [:]).values.count(where: \.isOpen) < Self.limit else {
@@ -255,7 +265,7 @@ package struct LiveActivitiesEngine: Sendable {
     // MARK: Time
 
     private mutating func timePassed(_ now: Timestamp) -> [Directive] {
-        awaited = nil
+        awaited = awaited.filter { $0 > now }
         var directives: [Directive] = []
         for app in records.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             for var record in activities(of: app) {
@@ -287,8 +297,8 @@ package struct LiveActivitiesEngine: Sendable {
             return record.activity.state == .active ? min(record.activity.content.staleDate ?? end, end) : end
         }
         guard let next = moments.min().map({ Timestamp(rawValue: max($0, now.rawValue)) }) else { return }
-        if let awaited, awaited <= next { return }
-        awaited = next
+        guard !awaited.contains(where: { $0 <= next }) else { return }
+        awaited.insert(next)
         directives.append(.wait(until: next))
     }
 }

@@ -37,7 +37,7 @@ package struct LiveActivityPush: Hashable, Sendable {
         let root: JSONValue
         do { root = try JSONValue(payload) } catch { throw Fault(sentence: "the payload is not JSON") }
         guard let aps = root["aps"], aps.members != nil else { throw Fault(sentence: "the payload has no aps") }
-        guard let timestamp = aps["timestamp"]?.seconds else {
+        guard let timestamp = aps["timestamp"]?.seconds, timestamp > 0 else {
             throw Fault(sentence: "aps.timestamp is to be seconds since 1970")
         }
         self.timestamp = timestamp
@@ -94,7 +94,7 @@ package struct LiveActivityPush: Hashable, Sendable {
 extension JSONValue {
     /// A number of seconds that may have a fraction; `nil` for anything else.
     fileprivate var seconds: Int64? {
-        guard let value = double, value > 0, value < 1e11 else { return nil }
+        guard let value = double, value >= 0, value < 1e11 else { return nil }
         return Int64(value)
     }
 

@@ -65,7 +65,9 @@ struct NotifyMessage: Hashable, Sendable {
             "desktop-entry": .string(BusValue.plain(presentation.desktopEntry ?? presentation.app.rawValue)),
         ]
         if !presentation.category.isEmpty { hints["category"] = .string(BusValue.plain(presentation.category)) }
-        if let progress = presentation.progress { hints["value"] = .int32(Int32((progress * 100).rounded())) }
+        if let progress = presentation.progress, progress.isFinite {
+            hints["value"] = .int32(Int32((min(max(progress, 0), 1) * 100).rounded()))
+        }
         let (moving, still) = (presentation.image, presentation.still)
         if let image = features.showsAnimations ? moving ?? still : still ?? moving {
             hints[habits.imageHint] = .string(BusValue.plain(image))

@@ -135,6 +135,8 @@ enum HTTP2Callbacks {
                 lastStream: goAway.last_stream_id, code: goAway.error_code, debugData: Array(debug))
         case NGHTTP2_SETTINGS.rawValue where UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue == 0:
             session.owner?.settingsReceived()
+        case NGHTTP2_PING.rawValue where UInt32(header.flags) & NGHTTP2_FLAG_ACK.rawValue != 0:
+            session.owner?.pingAcknowledged()
         default:
             break
         }
@@ -236,6 +238,13 @@ extension HTTP2Session {
         return provider
     }
 
+    /// The flags of a field. The value of `apns-id` is another one in each message, so an entry of the dynamic table
+    /// would displace those of fields that recur (RFC 7541, section 4.4).
+    private func flags(_ name: UnsafeBufferPointer<UInt8>) -> UInt8 {
+        let isUnique = name.elementsEqual("apns-id".utf8)
+        return UInt8(isUnique ? NGHTTP2_NV_FLAG_NO_INDEX.rawValue : NGHTTP2_NV_FLAG_NONE.rawValue)
+    }
+
     /// Passes the fields of a block to nghttp2, which copies them during the call.
     private func withNameValues<Result>(
         _ headers: HeaderBlock, _ body: (UnsafePointer<nghttp2_nv>?, Int) -> Result
@@ -247,7 +256,7 @@ extension HTTP2Session {
                     to: nghttp2_nv(
                         name: UnsafeMutablePointer(mutating: name.baseAddress),
                         value: UnsafeMutablePointer(mutating: value.baseAddress), namelen: name.count,
-                        valuelen: value.count, flags: UInt8(NGHTTP2_NV_FLAG_NONE.rawValue)))
+                        valuelen: value.count, flags: flags(name)))
             } then: {
                 body(UnsafePointer(values.baseAddress), headers.count)
             }

@@ -8,9 +8,15 @@ final class HTTP2ClientHandler: ChannelInboundHandler, HTTP2SessionOwner {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// The receiver of a request's end.
+    private enum Requester {
+        case promise(EventLoopPromise<HTTP2Response>, timer: Scheduled<Void>)
+        /// The observer, which gave the request a number.
+        case observer(request: Int)
+    }
+
     private struct Pending {
-        var promise: EventLoopPromise<HTTP2Response>
-        var timer: Scheduled<Void>
+        var requester: Requester
         var response: HTTP2Response?
     }
 
@@ -18,16 +24,26 @@ final class HTTP2ClientHandler: ChannelInboundHandler, HTTP2SessionOwner {
     private let waitsForTLS: Bool
     private let eventLoop: any EventLoop
     private let ready: EventLoopPromise<Void>
+    private let observer: (@Sendable (HTTP2ClientEvent) -> Void)?
     private var session: HTTP2Session?
     private var context: ChannelHandlerContext?
     private var pending: [Int32: Pending] = [:]
+    /// The streams of the observer's requests, by their numbers.
+    private var streams: [Int: Int32] = [:]
+    private var isFlushPlanned = false
     private var isReady = false
     private var isReading = false
     private var isGoingAway = false
+    /// The last stream that the server processes, by its latest GOAWAY.
+    private var lastProcessed = Int32.max
     private var failure: String?
 
-    init(limits: HTTP2Limits, waitsForTLS: Bool, eventLoop: any EventLoop) {
+    init(
+        limits: HTTP2Limits, waitsForTLS: Bool, eventLoop: any EventLoop,
+        observer: (@Sendable (HTTP2ClientEvent) -> Void)? = nil
+    ) {
         self.limits = limits
+        self.observer = observer
         self.eventLoop = eventLoop
         ready = eventLoop.makePromise()
         self.waitsForTLS = waitsForTLS
@@ -80,7 +96,9 @@ final class HTTP2ClientHandler: ChannelInboundHandler, HTTP2SessionOwner {
         self.context = nil
         let error = HTTP2RequestError.connectionClosed(reason: failure ?? "the server closed the connection")
         ready.fail(error)
+        let unprocessed = unprocessedRequests
         failAll(error)
+        observer?(.closed(reason: failure ?? "the server closed the connection", unprocessed: unprocessed))
         session = nil
         context.fireChannelInactive()
     }
@@ -138,7 +156,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler, HTTP2SessionOwner {
         let id = stream.id
         let handler = NIOLoopBound(self, eventLoop: eventLoop)
         let timer = eventLoop.scheduleTask(in: timeout) { handler.value.timedOut(id) }
-        pending[id] = Pending(promise: promise, timer: timer)
+        pending[id] = Pending(requester: .promise(promise, timer: timer))
         flush()
         return promise.futureResult
     }
@@ -147,15 +165,76 @@ final class HTTP2ClientHandler: ChannelInboundHandler, HTTP2SessionOwner {
         guard let entry = pending.removeValue(forKey: id) else { return }
         session?.reset(id, code: NGHTTP2_CANCEL.rawValue)
         flush()
-        entry.promise.fail(HTTP2RequestError.timedOut)
+        end(entry, .failure(.timedOut))
+    }
+
+    /// Sends a request whose end is an event, and which has no deadline. Requests of one turn of the event loop are
+    /// written together.
+    func send(request: Int, headers: HeaderBlock, body: [UInt8]) {
+        guard context != nil, !isGoingAway, let session,
+            let stream = session.submitRequest(headers: headers, body: body)
+        else {
+            if session != nil, !isGoingAway {
+                // The numbers of streams are used up (RFC 9113, section 5.1.1).
+                isGoingAway = true
+                observer?(.goAway(lastStream: .max, code: NGHTTP2_NO_ERROR.rawValue, debugData: []))
+            }
+            observer?(.ended(request: request, .failure(.notProcessed)))
+            return
+        }
+        pending[stream.id] = Pending(requester: .observer(request: request))
+        streams[request] = stream.id
+        planFlush()
+    }
+
+    /// Resets the stream of an observer's request, whose end is then no event.
+    func abandon(request: Int) {
+        guard let id = streams.removeValue(forKey: request) else { return }
+        pending[id] = nil
+        session?.reset(id, code: NGHTTP2_CANCEL.rawValue)
+        planFlush()
+    }
+
+    /// The observer's requests of which the server has processed none: beyond its GOAWAY, or never written. nghttp2 opens
+    /// a stream when it writes its head.
+    private var unprocessedRequests: Set<Int> {
+        Set(streams.filter { $0.value > lastProcessed || session?.stream($0.value) == nil }.keys)
+    }
+
+    /// Sends PING; its acknowledgement is an event.
+    func ping() {
+        session?.submitPing()
+        flush()
+    }
+
+    private func planFlush() {
+        guard !isFlushPlanned else { return }
+        isFlushPlanned = true
+        let handler = NIOLoopBound(self, eventLoop: eventLoop)
+        eventLoop.execute {
+            handler.value.isFlushPlanned = false
+            handler.value.flush()
+        }
+    }
+
+    private func end(_ entry: Pending, _ result: Result<HTTP2Response, HTTP2RequestError>) {
+        switch entry.requester {
+        case .promise(let promise, let timer):
+            timer.cancel()
+            promise.completeWith(result.mapError { $0 as any Error })
+        case .observer(let request):
+            streams[request] = nil
+            observer?(.ended(request: request, result))
+        }
     }
 
     private func failAll(_ error: HTTP2RequestError) {
         let all = pending
         pending = [:]
-        for entry in all.values {
-            entry.timer.cancel()
-            entry.promise.fail(error)
+        streams = [:]
+        for case .promise(let promise, let timer) in all.values.map(\.requester) {
+            timer.cancel()
+            promise.fail(error)
         }
     }
 
@@ -168,22 +247,25 @@ final class HTTP2ClientHandler: ChannelInboundHandler, HTTP2SessionOwner {
 
     func streamClosed(_ stream: HTTP2Stream, code: UInt32) {
         guard let entry = pending.removeValue(forKey: stream.id) else { return }
-        entry.timer.cancel()
         if let response = entry.response {
-            entry.promise.succeed(response)
+            end(entry, .success(response))
         } else if code == NGHTTP2_REFUSED_STREAM.rawValue {
-            entry.promise.fail(HTTP2RequestError.notProcessed)
+            end(entry, .failure(.notProcessed))
         } else if code != NGHTTP2_NO_ERROR.rawValue {
-            entry.promise.fail(HTTP2RequestError.streamReset(code: code))
+            end(entry, .failure(.streamReset(code: code)))
         } else {
-            entry.promise.fail(HTTP2RequestError.malformedResponse)
+            end(entry, .failure(.malformedResponse))
         }
     }
 
     func goAwayReceived(lastStream: Int32, code: UInt32, debugData: [UInt8]) {
         isGoingAway = true
+        lastProcessed = min(lastProcessed, lastStream)
         failure = "GOAWAY \(code) \(String(decoding: debugData.prefix(200), as: UTF8.self))"
+        observer?(.goAway(lastStream: lastStream, code: code, debugData: debugData))
     }
 
-    func settingsReceived() {}
+    func settingsReceived() { observer?(.settings(streamLimit: session?.peerStreamLimit ?? 0)) }
+
+    func pingAcknowledged() { observer?(.pingAcknowledged) }
 }

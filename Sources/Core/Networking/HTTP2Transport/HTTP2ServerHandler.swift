@@ -303,4 +303,6 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     func goAwayReceived(lastStream: Int32, code: UInt32, debugData: [UInt8]) { isShuttingDown = true }
 
     func settingsReceived() { opening?.cancel() }
+
+    func pingAcknowledged() {}
 }

@@ -12,6 +12,8 @@ protocol HTTP2SessionOwner: AnyObject {
     func goAwayReceived(lastStream: Int32, code: UInt32, debugData: [UInt8])
     /// Handles the peer's settings, the first or changed ones.
     func settingsReceived()
+    /// Handles the acknowledgement of a PING.
+    func pingAcknowledged()
 }
 
 /// One exchange on a session; owned by it, valid until `streamClosed`.
@@ -359,6 +361,14 @@ final class HTTP2Session {
             settings_id: Int32(NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS.rawValue), value: count)
         nghttp2_submit_settings(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), [entry], 1)
     }
+
+    /// The number of streams that the peer allows to be open, by its latest SETTINGS.
+    var peerStreamLimit: Int {
+        Int(nghttp2_session_get_remote_settings(pointer, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS))
+    }
+
+    /// Sends PING; its acknowledgement is a call of the owner.
+    func submitPing() { nghttp2_submit_ping(pointer, UInt8(NGHTTP2_FLAG_NONE.rawValue), nil) }
 
     /// Ends a stream at once.
     func reset(_ id: Int32, code: UInt32) { nghttp2_submit_rst_stream(pointer, 0, id, code) }

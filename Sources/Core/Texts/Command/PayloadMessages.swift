@@ -227,8 +227,8 @@ extension CommandSection {
         apns-topic is not a valid topic.
         apns-topic no es un tema válido.
 
-        The device token belongs to another app.
-        El token de dispositivo es de otra aplicación.
+        The device token belongs to another app, or is for pushes of another type.
+        El token de dispositivo es de otra aplicación, o de notificaciones de otro tipo.
 
         apns-push-type is unknown, or not the one of the topic's suffix.
         apns-push-type se desconoce, o no es el del sufijo del tema.

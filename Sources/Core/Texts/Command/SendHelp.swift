@@ -17,8 +17,23 @@ extension CommandSection {
         apns-id, a UUID.
         apns-id, un UUID.
 
-        Send one notification.
-        Envía una notificación.
+        Send a notification to one device or to many.
+        Envía una notificación a un dispositivo o a muchos.
+
+        to many devices
+        a muchos dispositivos
+
+        Send to the devices of a file: CSV with a column token, or JSON Lines with a member token. A column's name in \
+        braces, such as {name}, is replaced in the payload.
+        Envía a los dispositivos de un archivo: CSV con una columna token, o JSON Lines con un miembro token. El \
+        nombre de una columna entre llaves, como {name}, se sustituye en el contenido.
+
+        With --recipients: a file that gets a line of JSON for each device. What it has already is not sent again.
+        Con --recipients: un archivo que recibe una línea de JSON por dispositivo. Lo que ya contiene no se envía de \
+        nuevo.
+
+        With --recipients: the most notifications a second.
+        Con --recipients: el máximo de notificaciones por segundo.
 
         to an app on this machine
         a una aplicación de esta máquina

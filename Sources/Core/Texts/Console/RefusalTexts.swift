@@ -14,7 +14,7 @@ extension CatalogueSection {
             advice.failed.BadPriority = Send 10 to deliver at once, 5 to save power, or 1.
             why.failed.BadTopic = It was refused, because apns-topic is not a topic.
             advice.failed.BadTopic = Send the bundle id of the app, such as com.example.app; `aldaba app list` shows the apps.
-            why.failed.DeviceTokenNotForTopic = It was refused, because the device token belongs to another app.
+            why.failed.DeviceTokenNotForTopic = It was refused, because the device token belongs to another app, or is for pushes of another type.
             advice.failed.DeviceTokenNotForTopic = Send to the topic of the app from which the token came; `aldaba app list` shows the apps.
             why.failed.DuplicateHeaders = It was refused, because a header field of APNs is there more than once.
             advice.failed.DuplicateHeaders = Send each header field once.

@@ -143,7 +143,7 @@ struct MessageRoute: Sendable {
         let noted = acceptor.recordRefusal(
             code: PushType.noReceiver,
             note:
-                "\(Self.activityField): there are no Live Activities on this device, and the app's own token was not meant",
+                "\(Self.activityField): a Live Activity gets its pushes through APNs here, and the app's own token was not meant",
             team: team, topic: addressee.app.topic.rawValue, apnsID: message.apns?.id.map(APNsID.init(rawValue:)))
         guard let noted else { throw FCMRejection.notNow }
         return noted

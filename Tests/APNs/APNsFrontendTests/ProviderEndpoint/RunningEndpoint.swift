@@ -15,6 +15,9 @@ struct RunningEndpoint {
     let world: ProviderWorld
     let store: FailingStore<MemoryStore>
     let mailboxes: MailboxService
+    let channels: BroadcastChannels
+    /// The register that the channels are in.
+    let register: FailingChannels
     let port: Int
     let client: HTTP2Client
 
@@ -101,9 +104,16 @@ func withEndpoint(
     let mailboxes = try MailboxService(
         store: store, node: 0, loop: group.next(), settings: MailboxService.Settings(),
         clock: { ProviderWorld.now }, logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
+    let clock: @Sendable () -> Timestamp = { ProviderWorld.now }
+    let register = FailingChannels(world.store)
+    let channels = BroadcastChannels(
+        register: register, broadcasts: Broadcasts(store: world.store, mailboxes: mailboxes, clock: clock),
+        subscriptions: TopicSubscriptions(
+            store: world.store, apps: world.gate.apps, tokens: world.gate.tokens, delivery: mailboxes, clock: clock),
+        clock: clock)
     let gate = DevicePushGate(
         credentials: world.gate.credentials, certificates: world.gate.certificates, apps: world.gate.apps,
-        tokens: world.gate.tokens, environment: environment)
+        tokens: world.gate.tokens, environment: environment, channels: channels)
     let metrics = ProviderMetrics()
     let listener = try await HTTP2Listener.bind(
         HTTP2Listener.Configuration(host: "127.0.0.1", port: 0, tls: nil), on: MultiThreadedEventLoopGroup.singleton
@@ -120,7 +130,9 @@ func withEndpoint(
     let outcome: Result<Void, any Error>
     do {
         try await body(
-            RunningEndpoint(world: world, store: store, mailboxes: mailboxes, port: listener.port, client: client))
+            RunningEndpoint(
+                world: world, store: store, mailboxes: mailboxes, channels: channels, register: register,
+                port: listener.port, client: client))
         outcome = .success(())
     } catch { outcome = .failure(error) }
     await client.close()

@@ -69,7 +69,7 @@ import Testing
         var world = EngineWorld()
         let disposition = disposition(of: type, &world)
         let isEnd = if case .ends(.failed("noReceiver"), _?) = disposition { true } else { false }
-        #expect(isEnd == ![.alert, .background].contains(type))
+        #expect(isEnd == ![.alert, .background, .liveactivity].contains(type))
     }
 
     @Test(arguments: [

@@ -56,9 +56,21 @@ enum GoldenMessages {
                 identifier: "later", title: "Later", textInput: .init(buttonTitle: "Send", placeholder: "When?")),
         ], options: 1, hiddenPreviewsBodyPlaceholder: "A to-do item", categorySummaryFormat: "%u more")
 
+    /// An activity, whose content is stale from ten minutes on.
+    static let activity = LiveActivity(
+        id: "00112233445566778899aabbccddeeff", attributesType: "DeliveryAttributes",
+        attributes: #"{"order":"A-7"}"#,
+        content: LiveActivityContent(state: #"{"stop":1}"#, staleDate: 1_790_000_600_000, relevanceScore: 0.5))
+    static let nextStop = LiveActivityContent(state: #"{"stop":2}"#)
+
     static let greeting: NotificationContent = {
         var content = NotificationContent()
         content.title = "Hello"
+        return content
+    }()
+    static let halfway: NotificationContent = {
+        var content = greeting
+        content.progress = 0.5
         return content
     }()
     static let status = AgentStatus(
@@ -101,6 +113,24 @@ enum GoldenMessages {
         ),
         ("channel-endTaken", .channel(.endTaken(upstream: 3))),
         ("channel-topic", .channel(.topic(request: 18, name: "news", joins: true))),
+        ("activity-observe", .activity(.observe)),
+        (
+            "activity-start",
+            .activity(.start(request: 21, activity, .channel("AAECAwQFBgcICQoLDA0ODw==")))
+        ),
+        ("activity-start-token", .activity(.start(request: 22, activity, .token))),
+        ("activity-update", .activity(.update(request: 23, id: activity.id, nextStop, nil))),
+        (
+            "activity-update-alert",
+            .activity(
+                .update(
+                    request: 24, id: activity.id, nextStop,
+                    LiveActivityAlert(
+                        title: "Milk", body: "Two stops away", sound: NotificationSound(name: "bell.wav"))))
+        ),
+        ("activity-end", .activity(.end(request: 25, id: activity.id, nextStop, .after(1_790_003_600_000)))),
+        ("activity-end-plain", .activity(.end(request: 26, id: activity.id, nil, .standard))),
+        ("activity-end-immediate", .activity(.end(request: 27, id: activity.id, nil, .immediate))),
         ("deletionTaken", .deletionTaken(deletion: 9_007_199_254_740_993)),
         ("stateChanged", .stateChanged(.inactive)),
         ("center-add", .center(request: 7, .add(request))),
@@ -147,6 +177,7 @@ enum GoldenMessages {
         ),
         ("extended", .extended(notification: 9_007_199_254_740_993, content: greeting)),
         ("extended-unchanged", .extended(notification: 5, content: nil)),
+        ("extended-progress", .extended(notification: 9_007_199_254_740_993, content: halfway)),
         ("extensionFailed", .extensionFailed(notification: 5, message: "The content cannot be sent.")),
     ]
 
@@ -250,6 +281,32 @@ enum GoldenMessages {
         ("channel-refused", .channel(.refused(request: 17, code: "MessageTooBig", message: "4097 bytes"))),
         ("channel-ended", .channel(.ended(upstream: 3, id: "m1", code: nil))),
         ("channel-ended-failed", .channel(.ended(upstream: 4, id: "m2", code: "TtlExceeded"))),
+        (
+            "activity-all",
+            .activity(
+                .all(
+                    [
+                        LiveActivity(
+                            id: activity.id, attributesType: activity.attributesType,
+                            attributes: activity.attributes, content: activity.content, state: .stale,
+                            pushToken: "00ff")
+                    ], startToken: "00aa"))
+        ),
+        ("activity-all-plain", .activity(.all([], startToken: nil))),
+        (
+            "activity-changed",
+            .activity(
+                .changed(
+                    LiveActivity(
+                        id: activity.id, attributesType: activity.attributesType, attributes: activity.attributes,
+                        content: activity.content, state: .dismissed)))
+        ),
+        ("activity-startToken", .activity(.startToken("00aa"))),
+        ("activity-accepted", .activity(.accepted(request: 21))),
+        (
+            "activity-refused",
+            .activity(.refused(request: 21, code: ActivityFault.tooMany, message: "Eight are shown."))
+        ),
         ("extend", .extend(notification)),
         ("expire", .expire(notification: 9_007_199_254_740_993)),
         ("relay", .relay(RelayPacket([0xa1, 0x61, 0x76, 0xff]))),

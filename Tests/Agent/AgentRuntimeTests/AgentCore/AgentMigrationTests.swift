@@ -54,6 +54,12 @@ struct AgentMigrationTests {
             VALUES('com.example.todo', 'new', '42', '{}', 1, 1, 2)
         """,
         13: "UPDATE notification SET attempts = 1 WHERE id = 11",
+        15: """
+        INSERT INTO live_activity VALUES('com.example.todo', '00112233445566778899aabbccddeeff',
+            '{"activity":{"attributes":"{}","attributesType":"Delivery","content":{"relevanceScore":0,"state":"{}"},'
+            || '"id":"00112233445566778899aabbccddeeff","state":"active"},"app":"com.example.todo","pushes":"token",'
+            || '"startedAt":3}')
+        """,
     ]
 
     @Test(arguments: AgentSchema.migrator.migrations)
@@ -94,6 +100,7 @@ struct AgentMigrationTests {
             let attempts = try reader.waiting(app: Self.app, after: 0, limit: 10).map(\.attempts)
             #expect(attempts == [last >= 13 ? 1 : 0])
             if last >= 9 { #expect(try Int.fetchOne(reader.database, sql: "SELECT id FROM extending") == 13) }
+            #expect(try reader.liveActivities().map(\.startedAt) == (last >= 15 ? [3] : []))
         }
         // What comes next is taken, and what came before is known.
         let results = try store.commit([arrival(11), arrival(20)])

@@ -64,6 +64,8 @@ import Testing
         INSERT INTO web_channel(device, channel, app, environment, generation, sender, registered_at)
             VALUES(77, zeroblob(16), 1, 1, 3, '', 9)
         """,
+        25: "INSERT INTO broadcast_channel(app, environment, channel, policy, created_at) "
+            + "VALUES(1, 1, zeroblob(16), 1, 9)",
     ]
 
     private static func number(of migration: String) -> Int { Int(migration.prefix { $0.isNumber }) ?? 0 }
