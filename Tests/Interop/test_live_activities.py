@@ -237,6 +237,25 @@ def test_a_person_dismisses_an_activity(desktop, screen):
 
 
 @pytest.mark.desktop
+def test_neither_a_tap_nor_the_removal_of_the_list_takes_an_activity_off_the_screen(desktop, screen):
+    body = "Bob arrives in 9 min {unknown}"
+
+    def times():
+        return len([each for each in screen.notified() if each[4] == body])
+
+    with desktop.connect() as connection:
+        activity = desktop.start(connection, {"driver": "Bob", "minutes": 9, "progress": 0}, order="9")
+        shown(screen, body)
+        wait_until(lambda: screen.numbers("Order 9"), "it has a number")
+        screen.open(screen.numbers("Order 9")[-1])
+        assert connection.wait_for_response(20)["action"] == "com.apple.UNNotificationDefaultActionIdentifier"
+        wait_until(lambda: times() == 2, "it is shown again")
+        connection.remove_delivered()
+        wait_until(lambda: times() == 3, "it is shown again")
+        desktop.end(connection, activity)
+
+
+@pytest.mark.desktop
 def test_an_activity_without_texts_shows_its_content(desktop, screen):
     with desktop.connect() as connection:
         activity = desktop.start(connection, {"score": "2:1", "progress": 0.5}, attributes_type="Match")

@@ -49,7 +49,7 @@ def test_a_file_of_devices_gets_a_payload_with_each_one_s_values(send, tokens, t
     assert found["timeline"][0]["state"] == "accepted" and found["apnsId"] == told[7]["apnsID"]
     assert (results.stat().st_mode & 0o777) == 0o600
     again = send("--recipients", tmp_path / "all.csv", "--title", "Hello {name}", "--results", results)
-    assert again.stdout == f"{COUNT} were sent before\n" and again.returncode == 0
+    assert again.stdout == f"{COUNT} left out, since they have an answer\n" and again.returncode == 0
     assert len(lines(results)) == COUNT
 
 
@@ -59,7 +59,7 @@ def test_a_run_continues_an_earlier_one(send, tokens, tmp_path):
     csv(all_of_them, [f"{one.upper()},x" for one in tokens[:30]])
     assert send("--recipients", first, "--title", "Hi", "--results", results).returncode == 0
     done = send("--recipients", all_of_them, "--title", "Hi", "--results", results)
-    assert done.stdout == "20 accepted, 10 were sent before\n"
+    assert done.stdout == "20 accepted, 10 left out, since they have an answer\n"
 
 
 def test_json_lines_and_a_payload_of_one_s_own(send, tokens, tmp_path, control):
@@ -94,6 +94,39 @@ def test_a_dry_run_names_every_fault_and_sends_nothing(send, tokens, tmp_path):
     assert "the token is that of line 2" in done.stderr and "at most 4096 are allowed" in done.stderr
     done = send("--recipients", csv(file, [f"{tokens[0]},a"]), "--title", "Hi {name}", "--dry-run")
     assert done.returncode == 0 and "devices to send to: 1," in done.stderr
+
+
+def test_a_value_is_written_as_it_is_even_where_it_looks_like_a_name(send, tokens, tmp_path, control):
+    file = csv(tmp_path / "to.csv", [f'{tokens[5]},{{name}} {{token}},"x"'], "token,title,name")
+    assert send("--recipients", file, "--title", "{title} {name} {other}").returncode == 0
+    status, answer = control.request("GET", "/v1/received?limit=1")
+    assert status == 200 and b"{name} {token} x {other}" in (answer if isinstance(answer, bytes) else answer.encode())
+
+
+def test_lines_of_other_systems_are_read(send, tokens, tmp_path):
+    file = tmp_path / "to.jsonl"
+    file.write_bytes(b"".join(json.dumps({"token": one}).encode() + b"\r\n" for one in tokens[:3]))
+    assert send("--recipients", file, "--title", "Hi").stdout == "3 accepted\n"
+    file.write_bytes(b"\xef\xbb\xbftoken\r\n" + tokens[0].encode() + b"\r\n")
+    assert send("--recipients", file, "--title", "Hi").stdout == "1 accepted\n"
+
+
+def test_a_result_that_a_full_disk_has_cut_is_made_again(send, tokens, tmp_path):
+    file, results = csv(tmp_path / "to.csv", tokens[:3], "token"), tmp_path / "results.jsonl"
+    assert send("--recipients", file, "--title", "Hi", "--results", results).returncode == 0
+    results.write_bytes(results.read_bytes()[:-10])
+    done = send("--recipients", file, "--title", "Hi", "--results", results)
+    assert done.stdout == "1 accepted, 2 left out, since they have an answer\n"
+    assert len(lines(results)) == 3
+
+
+def test_a_wrong_topic_ends_the_run_after_twenty_answers(up, tokens, tmp_path):
+    file, results = csv(tmp_path / "to.csv", tokens, "token"), tmp_path / "results.jsonl"
+    done = run_aldaba(
+        "send", "--topic", "com.example.nobody", "--recipients", file, "--title", "Hi", "--rate", "100", "--results", results,
+        "--data", up.data, check=False)
+    assert done.returncode != 0 and "stopped: every answer names a fault" in done.stderr
+    assert 20 <= len(lines(results)) < COUNT and {one["outcome"] for one in lines(results)} == {"notSent"}
 
 
 def test_a_rate_is_kept(send, tokens, tmp_path):
@@ -132,4 +165,4 @@ def test_a_killed_run_is_continued_without_a_second_push(up, path, tokens, tmp_p
     running.wait(10)
     before = lines(results)
     done = send("--recipients", file, "--title", "Hi", "--results", results)
-    assert done.stdout == f"{COUNT - len(before)} accepted, {len(before)} were sent before\n"
+    assert done.stdout == f"{COUNT - len(before)} accepted, {len(before)} left out, since they have an answer\n"

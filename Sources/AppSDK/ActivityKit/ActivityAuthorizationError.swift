@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why a Live Activity cannot be started.
+/// The reason why a Live Activity cannot be started.
 ///
 /// `Activity.request` throws ``attributesTooLarge``, ``targetMaximumExceeded`` and ``denied``. The other cases are those of
 /// Apple's systems, for code that names them.

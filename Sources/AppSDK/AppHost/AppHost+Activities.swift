@@ -6,7 +6,7 @@ import AgentProtocol
 extension AppHost {
     /// Begins to receive the events of the app's Live Activities, now and on every later connection.
     ///
-    /// - Parameter receive: Is called on the host's queue; it takes the place of an earlier one.
+    /// - Parameter receive: The receiver, called on the host's queue; it takes the place of an earlier one.
     package nonisolated func observeActivities(_ receive: @escaping @Sendable (ActivityEvent) -> Void) {
         post { host in
             host.answers.activityEvents = receive

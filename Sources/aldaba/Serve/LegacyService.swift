@@ -22,9 +22,9 @@ struct LegacyService: Service, CustomStringConvertible {
         do {
             endpoint = try await LegacyEndpoint.bind(
                 LegacyEndpointConfiguration(
-                    host: configuration.host, port: isShared ? port.map { _ in 0 } : port,
+                    host: isShared ? "127.0.0.1" : configuration.host, port: isShared ? port.map { _ in 0 } : port,
                     feedbackPort: isShared ? feedbackPort.map { _ in 0 } : feedbackPort, tls: tls.certified,
-                    admission: configuration.admission(total: budget.legacy, proof: .seconds(30)),
+                    admission: admission(isShared: isShared),
                     environment: configuration.environment, cell: ServerParts.cell),
                 LegacyEndpoint.Directories(
                     certificates: RegisteredCertificates(parts.certificates), apps: parts.apps, tokens: parts.tokens,
@@ -50,6 +50,14 @@ struct LegacyService: Service, CustomStringConvertible {
         await endpoint.shutDown()
     }
 
+    /// The limits of the old interface. Behind a shared port, which has a limit for each address, all clients have the address
+    /// of this machine.
+    private func admission(isShared: Bool) -> ConnectionLimiter.Configuration {
+        var admission = configuration.admission(total: budget.legacy, proof: .seconds(30))
+        if isShared { admission.limits.perAddress = budget.legacy }
+        return admission
+    }
+
     /// Listens on a port for the old interface, and for the management of channels, by the names that clients ask for.
     private func share(_ port: Int, with legacy: Int) async throws -> SharedListener {
         let apns = try await ports.apns.value()
@@ -57,7 +65,8 @@ struct LegacyService: Service, CustomStringConvertible {
             return try await SharedListener.bind(
                 host: configuration.host, port: port,
                 limiter: ConnectionLimiter(
-                    listener: "legacy", configuration.admission(total: budget.legacy, proof: .seconds(30)),
+                    // The endpoint behind it demands the credential within 30 seconds.
+                    listener: "legacy-shared", configuration.admission(total: budget.legacy, proof: .hours(1)),
                     logger: parts.logger), on: MultiThreadedEventLoopGroup.singleton
             ) { $0.map(VendorNames.managesChannels) == true ? apns : legacy }
         } catch { throw ServeCommand.cannotListen(configuration.host, port: port, error: error) }

@@ -14,8 +14,10 @@ package enum BroadcastPath: Hashable, Sendable {
 
     /// Reads a path; `nil` for one of another interface.
     package init?(_ sent: ArraySlice<UInt8>) {
-        guard sent.starts(with: "/1/apps/".utf8) || sent.starts(with: "/4/broadcasts/apps/".utf8) else { return nil }
+        // Device pushes, which are most of the requests, are told apart by one byte.
+        guard sent.dropFirst().first != UInt8(ascii: "3") else { return nil }
         let plain = sent.contains(UInt8(ascii: "%")) ? PlainPath.bytes(sent)[...] : sent
+        guard plain.starts(with: "/1/apps/".utf8) || plain.starts(with: "/4/broadcasts/apps/".utf8) else { return nil }
         let parts = String(decoding: plain, as: UTF8.self).split(separator: "/", omittingEmptySubsequences: false)
         switch (parts.count, parts.last) {
         case (5, "channels") where parts[1] == "1": self = .channels(String(parts[3]))

@@ -104,7 +104,9 @@ struct BroadcastHeaders {
 
     init(_ block: HeaderBlock) throws(APNsRejection) {
         self.block = block
-        for name in ["apns-channel-id", "apns-request-id", "apns-push-type", "apns-expiration", "apns-priority"] {
+        for name in [
+            "apns-channel-id", "apns-request-id", "apns-id", "apns-push-type", "apns-expiration", "apns-priority",
+        ] {
             let count = (0..<block.count).count { block.name($0).elementsEqual(name.utf8) }
             if count > 1 { throw APNsRejection(.duplicateHeaders, note: "\(name) appears twice") }
         }

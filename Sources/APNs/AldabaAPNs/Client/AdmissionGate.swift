@@ -32,7 +32,7 @@ final class AdmissionGate: Sendable {
     /// The number of callers that wait.
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
-    /// Admits the caller, now or when it is its turn.
+    /// Admits the caller, now or when those before it have entered.
     func enter(until deadline: ContinuousClock.Instant) async -> Outcome {
         let (number, isAdmitted, isClosed) = state.withLock { state in
             state.lastNumber += 1

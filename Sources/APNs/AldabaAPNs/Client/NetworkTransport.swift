@@ -97,7 +97,7 @@ private final class NetworkConnection: PoolConnection {
         while true {
             let (events, isClosed) = state.withLock { state in
                 defer { state.early = [] }
-                state.client = client
+                if !state.isClosed { state.client = client }
                 state.isOpen = state.early.isEmpty
                 return (state.early, state.isClosed)
             }
@@ -127,6 +127,8 @@ private final class NetworkConnection: PoolConnection {
     func close() {
         let (client, dial) = state.withLock { state in
             state.isClosed = true
+            // The client holds the handler of its events, which is this connection.
+            defer { (state.client, state.dial, state.early) = (nil, nil, []) }
             return (state.client, state.dial)
         }
         client?.beginClosing()

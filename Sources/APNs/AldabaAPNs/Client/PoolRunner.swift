@@ -112,7 +112,9 @@ final class PoolRunner {
 
     private func handle(_ event: HTTP2ClientEvent, of connection: Int) {
         switch event {
-        case .settings(let streamLimit): handle(.settings(connection: connection, streamLimit: streamLimit))
+        case .settings(let streamLimit):
+            lastFailure = nil
+            handle(.settings(connection: connection, streamLimit: streamLimit))
         case .goAway(_, let code, let debugData):
             let reason = String(decoding: debugData.prefix(200), as: UTF8.self)
             logger.debug("GOAWAY", metadata: ["code": "\(code)", "reason": "\(reason)"])
@@ -139,7 +141,7 @@ final class PoolRunner {
         let (runner, eventLoop) = (NIOLoopBound(self, eventLoop: self.eventLoop), self.eventLoop)
         connection.settle {
             eventLoop.execute {
-                runner.value.connections[number] = nil
+                runner.value.connections.removeValue(forKey: number)?.close()
                 runner.value.handle(.closed(connection: number, unprocessed: unprocessed))
             }
         }
@@ -170,8 +172,9 @@ final class PoolRunner {
         case .close(let connection): connections.removeValue(forKey: connection)?.close()
         case .renewToken(let request):
             guard let generation = requests[request]?.token else { return }
+            // Many requests may have carried it.
+            guard tokens?.discard(generation: generation) == true else { return }
             logger.warning("the provider token has expired before its time; is the clock right?")
-            tokens?.discard(generation: generation)
         case .finish(let number, let ending): finish(number, ending)
         }
     }

@@ -42,7 +42,11 @@ struct ProviderTokenSource: Sendable {
     }
 
     /// Drops the token of a generation, unless another one has replaced it.
-    mutating func discard(generation: Int) {
-        if current?.generation == generation { current = nil }
+    ///
+    /// - Returns: Whether it was dropped.
+    @discardableResult mutating func discard(generation: Int) -> Bool {
+        guard current?.generation == generation else { return false }
+        current = nil
+        return true
     }
 }

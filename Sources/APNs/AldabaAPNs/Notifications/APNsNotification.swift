@@ -90,7 +90,7 @@ public struct APNsNotification: Hashable, Sendable {
         self.bundleID = bundleID
         self.payload = payload
         priority = pushType == .background ? .considerate : .immediate
-        // A word of a conversation that arrives late is of no use.
+        // Speech that arrives late is of no use.
         if pushType == .pushToTalk { expiration = .once }
     }
 

@@ -131,7 +131,8 @@ extension ConnectionPool {
         if connection.limit != nil, now - connection.since >= Self.shortLife {
             backOff.reset()
             dialsFrom = nil
-        } else {
+        } else if dialsFrom.map({ $0 <= now }) ?? true {
+            // Connections that end together are one failure.
             dialsFrom = now + .milliseconds(backOff.next(using: &random))
         }
     }

@@ -115,6 +115,8 @@ extension AgentEngine {
             .tapped(
                 notification.id, action: action, text: text, activationToken: activationToken, by: answerer,
                 at: context.now))
+        // A response takes a notification off the screen; an activity stays there.
+        showActivities(of: notification.app, context) { $0.identifier == notification.identifier }
     }
 
     /// A person dismissed a notification. Its app is notified where its category asks for that.

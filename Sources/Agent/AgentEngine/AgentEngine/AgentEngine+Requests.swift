@@ -29,7 +29,10 @@ extension AgentEngine {
         // A conversation has it examined and stored (`AppConversations`).
         case .add: break
         case .removePending(let identifiers): enqueue(.unscheduled(app: app, identifiers: identifiers))
-        case .removeDelivered(let identifiers): enqueue(.unlisted(app: app, identifiers: identifiers))
+        case .removeDelivered(let identifiers):
+            enqueue(.unlisted(app: app, identifiers: identifiers))
+            // Those of activities are no notifications of the app's list.
+            if identifiers == nil { showActivities(of: app, context) { _ in true } }
         case .setCategories(let categories):
             setCategories(categories, byExtension: registry.role(of: connection)?.role == .serviceExtension, app: app)
         case .setBadge(let badge): return setBadge(badge, app: app)

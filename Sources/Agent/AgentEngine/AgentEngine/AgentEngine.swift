@@ -248,6 +248,13 @@ extension AgentEngine {
         enqueue(.fired(app: record.app, request, as: nil, isAsked: false, shows: shows, at: context.now))
     }
 
+    /// Shows activities of an app again.
+    mutating func showActivities(
+        of app: BundleID, _ context: Context, where isMeant: (LiveActivityRecord) -> Bool
+    ) {
+        for record in liveActivities.activities(of: app) where isMeant(record) { show(record, nil, context) }
+    }
+
     // MARK: Apps
 
     /// Handles a command of an app.

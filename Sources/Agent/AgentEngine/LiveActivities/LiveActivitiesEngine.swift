@@ -3,7 +3,7 @@ import PushCore
 
 /// Decides about the Live Activities of apps: a value, events in and directives out.
 ///
-/// Guarantees: at most ``limit`` activities of an app are open. A push with an older timestamp than the newest one changes
+/// Guarantees: at most ``limit`` activities of an app are open, and as many have ended and are shown. A push with an older timestamp than the newest one changes
 /// nothing. An activity ends ``longestLife`` after its start at the latest, and leaves the screen ``longestDisplay`` after
 /// its end at the latest.
 package struct LiveActivitiesEngine: Sendable {
@@ -125,6 +125,9 @@ package struct LiveActivitiesEngine: Sendable {
                 sentence: "an activity's id has 32 lower-case hexadecimal digits, not all 0")
         }
         try check(record.activity)
+        if let channel = record.channel, !Self.isChannel(channel) {
+            throw Refusal(code: ActivityFault.invalid, sentence: "the channel's id is not base64")
+        }
         guard (records[app] ?? [:]).values.count(where: \.isOpen) < Self.limit else {
             throw Refusal(
                 code: ActivityFault.tooMany, sentence: "\(app) has \(Self.limit) Live Activities, as many as it may")
@@ -132,6 +135,19 @@ package struct LiveActivitiesEngine: Sendable {
         records[app, default: [:]][id] = record
         let following: [Directive] = record.channel.map { [.follow(channel: $0, joins: true, app: app)] } ?? []
         return [.store(record), .show(record, alert)] + following
+    }
+
+    /// Whether a text can be a channel's id: base64, at most 64 characters. The device sends it to its server.
+    private static func isChannel(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+                    true
+                default: false
+                }
+            }
     }
 
     private func check(_ activity: LiveActivity) throws(Refusal) {
@@ -183,7 +199,13 @@ package struct LiveActivitiesEngine: Sendable {
         guard moment > now.rawValue else { return left + dismiss(record) }
         record.dismissedAt = moment
         records[app]?[id] = record
-        return left + [.store(record), .show(record, alert)]
+        return left + [.store(record), .show(record, alert)] + dismissOldest(of: app)
+    }
+
+    /// Dismisses the oldest activities of an app that have ended, where there are more than ``limit``.
+    private mutating func dismissOldest(of app: BundleID) -> [Directive] {
+        let ended = activities(of: app).filter { !$0.isOpen }
+        return ended.dropLast(Self.limit).flatMap { dismiss($0) }
     }
 
     private static var missing: Refusal {
@@ -265,6 +287,8 @@ package struct LiveActivitiesEngine: Sendable {
     // MARK: Time
 
     private mutating func timePassed(_ now: Timestamp) -> [Directive] {
+        // The clock may have been set back: the timer that came is that of the first moment.
+        if let first = awaited.min() { awaited.remove(first) }
         awaited = awaited.filter { $0 > now }
         var directives: [Directive] = []
         for app in records.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -276,7 +300,7 @@ package struct LiveActivitiesEngine: Sendable {
                     record.activity.state = .ended
                     record.dismissedAt = now.rawValue + Self.longestDisplay
                     records[app]?[record.activity.id] = record
-                    directives += [.store(record)]
+                    directives += [.store(record)] + dismissOldest(of: app)
                 } else if record.activity.state == .active, let date = record.activity.content.staleDate,
                     date <= now.rawValue
                 {

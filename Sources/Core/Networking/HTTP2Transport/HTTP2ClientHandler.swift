@@ -168,7 +168,7 @@ final class HTTP2ClientHandler: ChannelInboundHandler, HTTP2SessionOwner {
         end(entry, .failure(.timedOut))
     }
 
-    /// Sends a request whose end is an event, and which has no deadline. Requests of one turn of the event loop are
+    /// Sends a request whose end is an event, and which has no deadline. Requests of one tick of the event loop are
     /// written together.
     func send(request: Int, headers: HeaderBlock, body: [UInt8]) {
         guard context != nil, !isGoingAway, let session,

@@ -28,9 +28,10 @@ extension CommandSection {
         Envía a los dispositivos de un archivo: CSV con una columna token, o JSON Lines con un miembro token. El \
         nombre de una columna entre llaves, como {name}, se sustituye en el contenido.
 
-        With --recipients: a file that gets a line of JSON for each device. What it has already is not sent again.
-        Con --recipients: un archivo que recibe una línea de JSON por dispositivo. Lo que ya contiene no se envía de \
-        nuevo.
+        With --recipients: a file that gets a line of JSON for each device. Devices that it has an answer of are left \
+        out.
+        Con --recipients: un archivo que recibe una línea de JSON por dispositivo. Los dispositivos cuya respuesta ya \
+        contiene quedan fuera.
 
         With --recipients: the most notifications a second.
         Con --recipients: el máximo de notificaciones por segundo.

@@ -4,7 +4,7 @@ import PushServer
 
 /// Broadcast channels.
 extension PostgresRegister: ChannelRegister {
-    /// Counts and stores in one transaction. Two at the same time may exceed the limit by one.
+    /// Counts and stores in one transaction. Transactions at the same time do not see each other, and may exceed the limit.
     package func addChannel(_ channel: BroadcastChannel, limit: Int) async throws -> Bool {
         try await pool.write { connection in
             let count: Int64 = try connection.run(

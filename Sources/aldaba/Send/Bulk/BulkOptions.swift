@@ -2,6 +2,9 @@ import ArgumentParser
 
 /// The options for sending to many devices.
 struct BulkOptions: ParsableArguments {
+    /// The most bytes of a file of recipients or of results.
+    static let fileLimit = 1 << 30
+
     @Option(
         help: """
             Send to the devices of a file: CSV with a column token, or JSON Lines with a member token. A column's name in \
@@ -10,7 +13,8 @@ struct BulkOptions: ParsableArguments {
     var recipients: String?
     @Option(
         help: """
-            With --recipients: a file that gets a line of JSON for each device. What it has already is not sent again.
+            With --recipients: a file that gets a line of JSON for each device. Devices that it has an answer of are left \
+            out.
             """)
     var results: String?
     @Option(help: "With --recipients: the most notifications a second.") var rate: Int?

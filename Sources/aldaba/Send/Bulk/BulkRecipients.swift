@@ -27,12 +27,17 @@ struct BulkRecipients {
 
     /// Reads a file's text: JSON Lines where it begins with a brace, else CSV (RFC 4180) with a header.
     init(_ text: String) {
+        // Some programs begin a file with the mark of its byte order.
+        let text = text.first == "\u{FEFF}" ? String(text.dropFirst()) : text
         let first = text.first { !$0.isWhitespace }
         if first == "{" { readJSONLines(text) } else { readCSV(text) }
     }
 
     private mutating func readJSONLines(_ text: String) {
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+        for (index, line) in text.split(
+            omittingEmptySubsequences: false, whereSeparator: { $0 == "\n" || $0 == "\r\n" }
+        )
+        .enumerated() {
             guard !line.allSatisfy(\.isWhitespace) else { continue }
             do {
                 guard let members = try JSONValue(Array(line.utf8)).members else {
@@ -92,8 +97,9 @@ struct CSVRows: IteratorProtocol {
         guard !rest.isEmpty else { return nil }
         let begin = line
         var fields = [field()]
-        while rest.first == "," {
-            rest.removeFirst()
+        while let next = rest.first, !next.isNewline {
+            // What follows a closing quotation mark is a field too many.
+            if next == "," { rest.removeFirst() }
             fields.append(field())
         }
         return (begin, fields)

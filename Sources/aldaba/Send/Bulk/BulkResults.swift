@@ -30,6 +30,10 @@ struct BulkResult: Codable, Hashable, Sendable {
     var reason: String?
     /// The time since which the token is dead, in seconds since 1970.
     var since: Int?
+    /// Whether the credential, the topic or the request is wrong; not written.
+    var isConfigurationFault = false
+
+    private enum CodingKeys: String, CodingKey { case line, token, outcome, apnsID, uniqueID, reason, since }
 
     /// Makes the line of a result.
     init(_ result: Result<APNsResult, APNsSendError>, of recipient: BulkRecipients.Recipient) {
@@ -40,8 +44,9 @@ struct BulkResult: Codable, Hashable, Sendable {
         case .success(.tokenDead(let date)):
             (outcome, since) = (.dead, date.map { Int($0.timeIntervalSince1970) })
         case .success(.dropped(let reason)): (outcome, self.reason) = (.refused, reason.rawValue)
-        case .success(.fixConfiguration(let reason)), .success(.retryAfter(_, let reason)):
-            (outcome, self.reason) = (.notSent, reason.rawValue)
+        case .success(.fixConfiguration(let reason)):
+            (outcome, self.reason, isConfigurationFault) = (.notSent, reason.rawValue, true)
+        case .success(.retryAfter(_, let reason)): (outcome, self.reason) = (.notSent, reason.rawValue)
         case .failure(let error):
             (outcome, reason) = (error.mayHaveBeenProcessed ? .unknown : .notSent, "\(error)")
             apnsID = error.apnsID?.uuidString.lowercased()
@@ -53,14 +58,13 @@ struct BulkResult: Codable, Hashable, Sendable {
 struct BulkResultFile {
     private let handle: FileHandle
 
-    /// Opens a file, which is made where there is none.
+    /// The tokens whose outcome a file has; none where there is no file.
     ///
-    /// - Returns: The file, and the tokens whose outcome it has.
-    /// - Throws: ``CommandError`` for a file with a line that is no result, or one that cannot be written.
-    static func open(_ path: String) throws -> (file: BulkResultFile, done: Set<String>) {
+    /// - Throws: ``CommandError`` for a file with a line that is no result. A last line that is not whole, as a run leaves it
+    ///   whose disk was full, is none.
+    static func done(_ path: String) throws -> Set<String> {
         var done: Set<String> = []
-        let known = try PrivateFile.bytes(path) ?? []
-        for (index, line) in known.split(separator: UInt8(ascii: "\n")).enumerated() {
+        for (index, line) in try lines(path).enumerated() {
             do {
                 let result = try JSONDecoder().decode(BulkResult.self, from: Data(line))
                 if result.outcome.isFinal { done.insert(result.token.lowercased()) }
@@ -70,14 +74,35 @@ struct BulkResultFile {
                     "--results: line \(index + 1) of \(path) is no result of `aldaba send`; name a new file")
             }
         }
-        if known.isEmpty { try PrivateFile.write([], to: path) }
-        guard let handle = FileHandle(forWritingAtPath: path) else {
+        return done
+    }
+
+    /// The whole lines of a file.
+    private static func lines(_ path: String) throws -> [ArraySlice<UInt8>] {
+        let bytes = try PrivateFile.bytes(path, limit: BulkOptions.fileLimit) ?? []
+        let end = bytes.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        return bytes[..<end].split(separator: UInt8(ascii: "\n"))
+    }
+
+    /// Opens a file behind its last whole line; makes it where there is none.
+    ///
+    /// - Throws: ``CommandError`` for a file that cannot be written.
+    init(_ path: String) throws {
+        if access(path, F_OK) != 0 { try PrivateFile.write([], to: path) }
+        guard let handle = FileHandle(forUpdatingAtPath: path) else {
             throw CommandError(.invalidInput, "--results: \(path) cannot be written")
         }
-        try handle.seekToEnd()
-        return (BulkResultFile(handle: handle), done)
+        let whole = try Self.lines(path).reduce(0) { max($0, $1.endIndex + 1) }
+        try handle.truncate(atOffset: UInt64(whole))
+        self.handle = handle
     }
 
     /// Adds the line of a result.
     func add(_ result: BulkResult) throws { try handle.write(contentsOf: Data((try JSONLine.of(result) + "\n").utf8)) }
+
+    /// Has the disk keep all lines.
+    func close() throws {
+        try handle.synchronize()
+        try handle.close()
+    }
 }

@@ -17,11 +17,16 @@ struct BulkSend {
     /// Sends to devices, and passes each result to a tally.
     func run(_ recipients: [BulkRecipients.Recipient], _ tally: BulkTally) async throws {
         let clock = ContinuousClock()
-        let begin = clock.now
+        var next = clock.now
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (index, recipient) in recipients.enumerated() {
                 if index >= Self.window { try await group.next() }
-                if interval > .zero { try await clock.sleep(until: begin + interval * index) }
+                if interval > .zero {
+                    try await clock.sleep(until: next)
+                    // What a slow server held back is not sent in a burst.
+                    next = max(next, clock.now) + interval
+                }
+                if await tally.isHopeless { break }
                 let (client, notification) = (client, notification(recipient))
                 group.addTask {
                     let result: Result<APNsResult, APNsSendError>
@@ -33,6 +38,7 @@ struct BulkSend {
             }
             try await group.waitForAll()
         }
+        try await tally.close()
     }
 }
 
@@ -43,6 +49,8 @@ actor BulkTally {
     /// Whether the progress is shown at a terminal.
     private let showsProgress: Bool
     private var ended = 0
+    /// The number of results in a row that name a fault of the configuration.
+    private var faults = 0
     /// The number of devices with each outcome.
     private(set) var counts: [BulkResult.Outcome: Int] = [:]
 
@@ -53,8 +61,17 @@ actor BulkTally {
         (self.expected, self.file, self.showsProgress) = (expected, file, showsProgress)
     }
 
+    /// Whether the credential, the topic or the request is wrong: nothing was accepted, and every answer says so.
+    var isHopeless: Bool { faults >= Self.faultLimit && counts[.accepted] == nil }
+
+    private static let faultLimit = 20
+
+    /// Ends the file.
+    func close() throws { try file?.close() }
+
     /// Counts a result and writes it into the file.
     func add(_ result: BulkResult) throws {
+        faults = result.isConfigurationFault ? faults + 1 : 0
         counts[result.outcome, default: 0] += 1
         ended += 1
         try file?.add(result)
@@ -77,13 +94,24 @@ struct PayloadTemplate: Sendable {
 
     init(_ payload: [UInt8]) { text = String(decoding: payload, as: UTF8.self) }
 
-    /// The payload for a recipient. Values are written as JSON strings are, so that they may have any character.
+    /// The payload for a recipient. Values are written as JSON strings are, so that they may have any character; names in a
+    /// value are not replaced.
     func payload(for values: [String: String]) -> [UInt8] {
-        var result = text
-        for (name, value) in values where result.contains("{\(name)}") {
-            let quoted = JSONValue.string(value).json
-            result.replace("{\(name)}", with: quoted.dropFirst().dropLast())
+        var result = ""
+        var rest = text[...]
+        while let open = rest.firstIndex(of: "{") {
+            result += rest[..<open]
+            let inner = rest[rest.index(after: open)...]
+            if let close = inner.firstIndex(where: { $0 == "}" || $0 == "{" }), inner[close] == "}",
+                let value = values[String(inner[..<close])]
+            {
+                result += JSONValue.string(value).json.dropFirst().dropLast()
+                rest = inner[inner.index(after: close)...]
+            } else {
+                result.append("{")
+                rest = inner
+            }
         }
-        return Array(result.utf8)
+        return Array((result + rest).utf8)
     }
 }

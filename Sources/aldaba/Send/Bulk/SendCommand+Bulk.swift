@@ -8,7 +8,9 @@ import PushCore
 /// `aldaba send --recipients FILE`.
 extension SendCommand {
     func sendInBulk(_ path: String) async throws {
-        guard let bytes = try PrivateFile.bytes(path), let text = String(validating: bytes, as: UTF8.self) else {
+        guard let bytes = try PrivateFile.bytes(path, limit: BulkOptions.fileLimit),
+            let text = String(validating: bytes, as: UTF8.self)
+        else {
             throw CommandError(.invalidInput, "--recipients: there is no file \(path) with text in UTF-8")
         }
         let file = BulkRecipients(text)
@@ -19,16 +21,20 @@ extension SendCommand {
             for fault in faults { Terminal.printError("\(path), \(fault)") }
             throw CommandError(.invalidInput, "lines that cannot be used: \(faults.count); nothing was sent")
         }
-        let results = try bulk.results.map(BulkResultFile.open)
-        let left = file.recipients.filter { results?.done.contains($0.token.lowercased()) != true }
+        let done = try bulk.results.map(BulkResultFile.done) ?? []
+        let left = file.recipients.filter { !done.contains($0.token.lowercased()) }
         if dryRun { return Terminal.printError("devices to send to: \(left.count), for \(topic); nothing was sent") }
         let send = BulkSend(
             client: try bulkClient(), notification: try notification(template, topic: topic),
             interval: bulk.rate.map { .seconds(1) / $0 } ?? .zero)
         let tally = BulkTally(
-            of: left.count, file: results?.file, showsProgress: !json && isatty(STDERR_FILENO) == 1)
+            of: left.count, file: try bulk.results.map(BulkResultFile.init),
+            showsProgress: !json && isatty(STDERR_FILENO) == 1)
         try await send.run(left, tally)
         await send.client.shutDown()
+        if await tally.isHopeless {
+            Terminal.printError("stopped: every answer names a fault of the credential, the topic or the request")
+        }
         try show(await tally.counts, skipped: file.recipients.count - left.count)
     }
 
@@ -106,7 +112,9 @@ extension SendCommand {
             let texts = BulkResult.Outcome.allCases.compactMap { outcome in
                 counts[outcome].map { "\($0) \(outcome.words)" }
             }
-            print((texts + (skipped > 0 ? ["\(skipped) were sent before"] : [])).joined(separator: ", "))
+            print(
+                (texts + (skipped > 0 ? ["\(skipped) left out, since they have an answer"] : [])).joined(
+                    separator: ", "))
         }
         guard failed == 0 else { throw CommandError(.failed, "notifications that were not accepted: \(failed)") }
     }

@@ -15,6 +15,7 @@ import Testing
             ("/1/apps/channels/channels", .channels("channels")),
             // Percent-encoded, with need or without.
             ("/1/apps/com%2Eexample%2etodo/channels", .channels("com.example.todo")),
+            ("/1/%61pps/com.example.todo/channels", .channels("com.example.todo")),
             ("/1/apps/com.example.todo/%63hannels", .channels("com.example.todo")),
             ("/1/apps/com.example.todo/all%2Dchannels", .allChannels("com.example.todo")),
             ("/4/broadcasts/apps/%63om.example.todo", .broadcasts("com.example.todo")),

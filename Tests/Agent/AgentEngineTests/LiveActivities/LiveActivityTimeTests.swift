@@ -29,6 +29,33 @@ import Testing
         #expect(try world.end(1).stored == [.ended])
     }
 
+    @Test func `a timer that comes early, since the clock was set back, is followed by another`() throws {
+        var world = World()
+        try world.start(1, staleDate: noon.rawValue + minute)
+        world.now = moment(-World.hour)
+        #expect(try world.handle(.timePassed).waits == [moment(minute)])
+        world.now = moment(minute)
+        #expect(try world.handle(.timePassed).stored == [.stale])
+    }
+
+    @Test func `of activities that have ended the newest eight are shown`() throws {
+        var world = World()
+        for number in 1...8 {
+            try world.start(number)
+            #expect(try world.end(number).hidden.isEmpty)
+        }
+        try world.start(9)
+        let ended = try world.end(9)
+        #expect(ended.hidden == [World.id(1)] && ended.deleted == [World.id(1)])
+    }
+
+    @Test(arguments: ["", "a&delete=true", String(repeating: "a", count: 65)])
+    func `a channel's id that is none is refused`(id: String) throws {
+        var world = World()
+        let code = World.code { _ = try world.start(1, .channel(id)) }
+        #expect(code == ActivityFault.invalid && world.states.isEmpty)
+    }
+
     @Test func `an activity that is stale takes updates and pushes`() throws {
         var world = World()
         try world.start(1, .token, staleDate: noon.rawValue + minute)

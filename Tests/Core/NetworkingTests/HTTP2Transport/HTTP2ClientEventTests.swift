@@ -8,7 +8,7 @@ import Testing
 
 /// What the observer of a client's connection learns.
 @Suite struct HTTP2ClientEventTests {
-    /// A client in memory with the server's end in the test's hand.
+    /// A client in memory, whose server is the test.
     private final class Observed {
         let channel = EmbeddedChannel()
         let handler: HTTP2ClientHandler

@@ -45,7 +45,7 @@ public struct LiveActivityContent: Codable, Hashable, Sendable {
     public var state: String
     /// The time from which on the content is out of date, in milliseconds since 1970; `nil` for never.
     public var staleDate: Int64?
-    /// How it ranks among the app's activities.
+    /// The rank among the app's activities.
     public var relevanceScore: Double
 
     /// Makes content.
