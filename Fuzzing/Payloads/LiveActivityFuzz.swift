@@ -22,7 +22,7 @@ enum LiveActivityFuzz: FuzzTest {
                 id: id, attributesType: "A", attributes: "{}", content: LiveActivityContent(state: "{}"))
             for event in [
                 LiveActivitiesEngine.Event.start(activity, .channel("c"), app: app),
-                .push(push, target, app: app, id: String(repeating: "b", count: 32)), .timePassed,
+                .push(push, target, app: app, id: String(repeating: "b", count: 32)), .timePassed(now),
             ] {
                 // A refusal is an outcome as any other.
                 for directive in (try? engine.handle(event, now: now)) ?? [] { check(directive, text) }

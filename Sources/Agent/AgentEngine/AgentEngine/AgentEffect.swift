@@ -120,8 +120,8 @@ package enum AgentTimer: Sendable {
     case refreshPreviews
     /// Passes an event to the schedule.
     case schedule(RequestSchedule.Event)
-    /// Live Activities change by themselves.
-    case liveActivities
+    /// Live Activities change by themselves at this moment.
+    case liveActivities(Timestamp)
     /// The manifest of an app that was missing is looked for again.
     case lookForApp(BundleID)
 }

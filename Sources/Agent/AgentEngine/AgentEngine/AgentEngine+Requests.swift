@@ -331,7 +331,7 @@ extension AgentEngine {
         case .answersDue(let app): answersDue(app, context)
         case .giveResponses(let app, let token): giveResponses(to: app, activationToken: token, context)
         case .expire(let moment): expire(moment, context)
-        case .liveActivities: settleActivities(.timePassed, context)
+        case .liveActivities(let moment): settleActivities(.timePassed(moment), context)
         case .forgetQuestion(let id, let app): forgetQuestion(id, of: app)
         case .presenterEvent(let event):
             waitingEvents.count -= 1

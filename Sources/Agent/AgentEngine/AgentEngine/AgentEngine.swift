@@ -219,7 +219,7 @@ extension AgentEngine {
             case .launch(let app): startForRelay(app)
             case .wait(let moment):
                 let pause = max(0, moment.rawValue - context.now.rawValue)
-                emit(.wait(.milliseconds(pause), then: .liveActivities))
+                emit(.wait(.milliseconds(pause), then: .liveActivities(moment)))
             }
         }
     }

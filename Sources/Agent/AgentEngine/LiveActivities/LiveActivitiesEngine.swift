@@ -32,8 +32,8 @@ package struct LiveActivitiesEngine: Sendable {
         case dismissed(id: String, app: BundleID)
         /// The app was removed.
         case removed(app: BundleID)
-        /// The moment of ``Directive/wait(until:)`` has come.
-        case timePassed
+        /// The timer of a moment of ``Directive/wait(until:)`` has come.
+        case timePassed(Timestamp)
     }
 
     /// An action for the agent; directives are performed in order.
@@ -50,7 +50,7 @@ package struct LiveActivitiesEngine: Sendable {
         case follow(channel: String, joins: Bool, app: BundleID)
         /// Start the app, since a push has begun an activity of it.
         case launch(BundleID)
-        /// Report ``Event/timePassed`` at this moment.
+        /// Report ``Event/timePassed(_:)`` at this moment.
         case wait(until: Timestamp)
     }
 
@@ -102,7 +102,7 @@ package struct LiveActivitiesEngine: Sendable {
         case .push(let push, let target, let app, let id): try self.push(push, target, app, id: id, now: now)
         case .dismissed(let id, let app): records[app]?[id].map { dismiss($0) } ?? []
         case .removed(let app): removed(app)
-        case .timePassed: timePassed(now)
+        case .timePassed(let moment): timePassed(to: moment, now)
         }
     }
 
@@ -286,10 +286,9 @@ package struct LiveActivitiesEngine: Sendable {
 
     // MARK: Time
 
-    private mutating func timePassed(_ now: Timestamp) -> [Directive] {
-        // The clock may have been set back: the timer that came is that of the first moment.
-        if let first = awaited.min() { awaited.remove(first) }
-        awaited = awaited.filter { $0 > now }
+    private mutating func timePassed(to moment: Timestamp, _ now: Timestamp) -> [Directive] {
+        // A timer comes before its moment where the clock was set back.
+        awaited = awaited.filter { $0 > now && $0 != moment }
         var directives: [Directive] = []
         for app in records.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
             for var record in activities(of: app) {

@@ -101,7 +101,7 @@ import Testing
         _ = try perform(.observe, &world, connection)
         let began = try start(&world, connection)
         #expect(began.said.isEmpty)
-        #expect(began.timers.contains { if case .liveActivities = $0 { true } else { false } })
+        #expect(began.timers.contains { if case .liveActivities(_) = $0 { true } else { false } })
         #expect(world.changes == [.storeStanding, .storeFired])
         #expect(
             commit(&world).said == [
@@ -317,12 +317,12 @@ import Testing
         _ = try perform(.observe, &world, connection)
         let effects = try start(&world, connection)
         let pauses = effects.compactMap { effect -> Duration? in
-            if case .wait(let pause, then: .liveActivities) = effect { pause } else { nil }
+            if case .wait(let pause, then: .liveActivities(_)) = effect { pause } else { nil }
         }
         #expect(pauses == [.seconds(8 * 3600)])
         _ = commit(&world)
         world.now = noon.adding(milliseconds: 8 * 3_600_000)
-        _ = world.effects { $0.timePassed(.liveActivities, $1) }
+        _ = world.effects { $0.timePassed(.liveActivities($1.now), $1) }
         var ended = LiveActivitiesWorld.activity(1)
         ended.state = .ended
         #expect(commit(&world).said == [.activity(.changed(ended))])

@@ -222,7 +222,7 @@ import Testing
         var world = World()
         world.now = noon.adding(milliseconds: 24 * World.hour)
         #expect(try world.handle(.started(first.engine.activities(of: app))).waits == [world.now])
-        let due = try world.handle(.timePassed)
+        let due = try world.handle(.timePassed(world.now))
         #expect(due.stored == [.ended] && due.deleted == [World.id(2)])
         #expect(due.waits == [world.now.adding(milliseconds: 4 * World.hour)])
     }
@@ -230,6 +230,6 @@ import Testing
     @Test func `an agent without activities waits for nothing`() throws {
         var world = World()
         #expect(try world.handle(.started([])).isEmpty)
-        #expect(try world.handle(.timePassed).isEmpty)
+        #expect(try world.handle(.timePassed(world.now)).isEmpty)
     }
 }

@@ -59,7 +59,7 @@ struct LiveActivitiesHistory {
         while let next = timers.min(), next <= end {
             now = max(now, next)
             if let place = timers.firstIndex(of: next) { timers.remove(at: place) }
-            handle(.timePassed)
+            handle(.timePassed(next))
         }
         now = end
         checkTimes()

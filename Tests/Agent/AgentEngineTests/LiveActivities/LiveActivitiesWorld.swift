@@ -82,7 +82,7 @@ struct LiveActivitiesWorld {
         _ milliseconds: Int64
     ) throws(LiveActivitiesEngine.Refusal) -> [LiveActivitiesEngine.Directive] {
         now = now.adding(milliseconds: milliseconds)
-        return try handle(.timePassed)
+        return try handle(.timePassed(now))
     }
 
     var states: [LiveActivity.State] { engine.activities(of: Self.app).map(\.activity.state) }

@@ -25,7 +25,7 @@ import Testing
         #expect(updated.stored == [.active] && world.states == [.active])
         // A date of the past makes the update stale at once.
         #expect(try world.update(1, "{}", staleDate: 1).waits == [world.now])
-        #expect(try world.handle(.timePassed).stored == [.stale])
+        #expect(try world.handle(.timePassed(world.now)).stored == [.stale])
         #expect(try world.end(1).stored == [.ended])
     }
 
@@ -33,9 +33,9 @@ import Testing
         var world = World()
         try world.start(1, staleDate: noon.rawValue + minute)
         world.now = moment(-World.hour)
-        #expect(try world.handle(.timePassed).waits == [moment(minute)])
+        #expect(try world.handle(.timePassed(moment(minute))).waits == [moment(minute)])
         world.now = moment(minute)
-        #expect(try world.handle(.timePassed).stored == [.stale])
+        #expect(try world.handle(.timePassed(world.now)).stored == [.stale])
     }
 
     @Test func `of activities that have ended the newest eight are shown`() throws {
@@ -94,7 +94,7 @@ import Testing
         #expect(try world.update(1, "{}", staleDate: noon.rawValue + minute).waits == [moment(minute)])
         #expect(try world.update(2, "{}", staleDate: noon.rawValue + 2 * minute).waits.isEmpty)
         world.now = moment(minute)
-        #expect(try world.handle(.timePassed).waits == [moment(2 * minute)])
+        #expect(try world.handle(.timePassed(world.now)).waits == [moment(2 * minute)])
     }
 
     @Test func `a moment that has been asked for comes, whatever has ended in between`() throws {
@@ -104,7 +104,7 @@ import Testing
         try world.start(2)
         // The moment of the first is still awaited, and sets the next.
         world.now = moment(minute)
-        #expect(try world.handle(.timePassed).waits == [moment(8 * World.hour)])
+        #expect(try world.handle(.timePassed(world.now)).waits == [moment(8 * World.hour)])
     }
 
     /// Every moment that was asked for comes; their number must not grow with the number of updates.
@@ -122,7 +122,7 @@ import Testing
             world.now = world.now.adding(milliseconds: 5 * minute)
             let due = timers.count { $0 <= world.now }
             timers.removeAll { $0 <= world.now }
-            for _ in 0..<due { timers += try world.handle(.timePassed).waits }
+            for _ in 0..<due { timers += try world.handle(.timePassed(world.now)).waits }
             #expect(timers.count <= 2, "round \(round)")
         }
     }
