@@ -4,9 +4,11 @@ import http.client
 import json
 import re
 import socket
+from contextlib import suppress
 
 import pytest
 import requests
+from websockets.exceptions import ConnectionClosed
 from websockets.frames import Opcode
 from websockets.sync.client import connect
 
@@ -188,14 +190,17 @@ def test_a_message_in_pieces_is_one_message(browser):
 
 
 def test_pieces_that_are_too_long_together_close_the_connection(browser, others_are_served):
-    browser.socket.send(iter([padded(LARGEST)[:-2], "x", '"}']))
+    # The server closes at the piece with which they are too long, perhaps before the last one is sent.
+    with suppress(ConnectionClosed):
+        browser.socket.send(iter([padded(LARGEST)[:-2], "x", '"}']))
     assert browser.closed()[0] in (1002, 1008, 1009)
 
 
 def test_pieces_without_end_close_the_connection(path, others_are_served):
     with RawSocket(path) as raw:
         raw.send(b"{", last=False)
-        for _ in range(70):
+        # One piece more than the server keeps: what it had not read would take its answer away.
+        for _ in range(64):
             raw.send(b" ", Opcode.CONT, last=False)
         assert raw.closed() in (1002, 1008, 1009)
 
