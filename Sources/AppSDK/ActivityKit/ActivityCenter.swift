@@ -115,7 +115,7 @@ extension ActivityCenter {
             }
             let ids = Set(activities.map(\.id))
             for list in lists {
-                list.keep(only: ids)
+                list.dismissAll(except: ids)
                 for activity in activities { list.receive(activity, self) }
             }
             receive(startToken: token)

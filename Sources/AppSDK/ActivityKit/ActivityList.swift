@@ -7,7 +7,7 @@ protocol ActivityReception: Sendable {
     /// Takes what the agent says of an activity, of this type or another.
     func receive(_ activity: LiveActivity, _ center: ActivityCenter)
     /// Dismisses the activities that the agent does not have.
-    func keep(only ids: Set<String>)
+    func dismissAll(except ids: Set<String>)
     /// Dismisses an activity, and forgets it.
     func dismiss(_ id: String)
 }
@@ -27,7 +27,7 @@ final class ActivityList<Attributes: ActivityAttributes>: ActivityReception {
         }
     }
 
-    func keep(only ids: Set<String>) {
+    func dismissAll(except ids: Set<String>) {
         for activity in activities.kept where !activity.progress.isStarting && !ids.contains(activity.id) {
             dismiss(activity.id)
         }

@@ -24,6 +24,7 @@ public struct APNsCredential: Sendable {
     ///   - keyID: The id of the key: ten characters.
     ///   - teamID: The id of the team: ten characters.
     public static func key(pem: String, keyID: String, teamID: String) throws(Fault) -> APNsCredential {
+        // The fault tells nothing of the text, which is a secret.
         guard let key = try? P256.Signing.PrivateKey(pemRepresentation: pem) else {
             throw Fault(description: "the key is no P-256 private key in PEM, as AuthKey_KEYID.p8 is")
         }

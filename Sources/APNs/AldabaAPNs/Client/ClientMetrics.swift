@@ -44,7 +44,7 @@ final class ClientMetrics: Sendable {
     private let inFlight: Meter
 
     init(factory: any MetricsFactory = MetricsSystem.factory) {
-        func meters(_ name: String, _ states: String...) -> [Meter] {
+        func makeMeters(_ name: String, _ states: String...) -> [Meter] {
             states.map { Meter(label: name, dimensions: [("state", $0)], factory: factory) }
         }
         goAways = Counter(label: "aldaba_apns_client_goaways_total", dimensions: [], factory: factory)
@@ -54,8 +54,8 @@ final class ClientMetrics: Sendable {
                 let labels = [("result", $0.rawValue)]
                 return ($0, Counter(label: "aldaba_apns_client_results_total", dimensions: labels, factory: factory))
             })
-        let connections = meters("aldaba_apns_client_connections", "dialing", "ready", "retired")
-        let requests = meters("aldaba_apns_client_requests", "queued", "in-flight")
+        let connections = makeMeters("aldaba_apns_client_connections", "dialing", "ready", "retired")
+        let requests = makeMeters("aldaba_apns_client_requests", "queued", "in-flight")
         (dialing, ready, retired) = (connections[0], connections[1], connections[2])
         (queued, inFlight) = (requests[0], requests[1])
     }

@@ -29,7 +29,7 @@ struct NetworkTransport: PoolTransport {
 
     private func connect(_ connection: NetworkConnection) async throws -> HTTP2Client {
         let addresses = try await resolver.addresses(of: host, port: port).shuffled()
-        // An address has no server name indication.
+        // An address has no server name indication. Text that is no address is a name.
         let isAddress = (try? SocketAddress(ipAddress: host, port: port)) != nil
         var limits = HTTP2Limits()
         limits.bodyBytes = responseBytes

@@ -167,7 +167,7 @@ extension ConnectionPool {
                     retire(connection, at: now, using: &random)
                 }
             }
-            fail(number, .deadline, &directives)
+            fail(number, for: .deadline, into: &directives)
         }
         for number in connections.keys.sorted() {
             guard let connection = connections[number] else { continue }

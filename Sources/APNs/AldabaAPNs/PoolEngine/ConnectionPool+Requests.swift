@@ -22,7 +22,7 @@ extension ConnectionPool {
     }
 
     /// Ends a request without an answer. One in flight may have been processed, and its stream is reset.
-    mutating func fail(_ number: Int, _ cause: Cause, _ directives: inout [Directive]) {
+    mutating func fail(_ number: Int, for cause: Cause, into directives: inout [Directive]) {
         guard let request = requests.removeValue(forKey: number) else { return }
         if let connection = request.connection {
             connections[connection]?.inFlight -= 1

@@ -142,7 +142,7 @@ struct ConnectionPool: Sendable {
     ) {
         switch event {
         case .submit(let request, let deadline): submit(request, deadline: deadline, at: now, &directives)
-        case .cancel(let request): fail(request, .cancelled, &directives)
+        case .cancel(let request): fail(request, for: .cancelled, into: &directives)
         case .settings(let connection, let limit): handleSettings(of: connection, limit, at: now, using: &random)
         case .goAway(let connection):
             recordActivity(of: connection, at: now)
@@ -162,7 +162,7 @@ struct ConnectionPool: Sendable {
         case .shutDown: isShuttingDown = true
         case .giveUp:
             isShuttingDown = true
-            for request in requests.keys.sorted() { fail(request, .shutDown, &directives) }
+            for request in requests.keys.sorted() { fail(request, for: .shutDown, into: &directives) }
         }
         writeQueued(at: now, into: &directives)
         closeDrained(&directives)

@@ -31,7 +31,7 @@ public final class APNsDouble: APNsSending {
         case goAway
         /// The stream is reset with REFUSED_STREAM, and the request was not processed.
         case refuseStream
-        /// One stream at a time is allowed from now on; the request is accepted.
+        /// The request is accepted, and SETTINGS allow one stream at a time from then on.
         case oneStream
         /// The connection is closed, and the request may have been processed.
         case cut

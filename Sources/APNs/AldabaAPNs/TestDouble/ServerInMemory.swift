@@ -88,30 +88,30 @@ private final class ConnectionInMemory: PoolConnection {
 
     private func perform(_ fault: APNsDouble.Fault?, _ request: Int) {
         switch fault {
-        case nil: answer(request, 200, "")
-        case .answer(let status, let reason): answer(request, status, #"{"reason":"\#(reason)"}"#)
+        case nil: answer(request, status: 200)
+        case .answer(let status, let reason): answer(request, status: status, body: #"{"reason":"\#(reason)"}"#)
         case .tokenDead(let since):
             let milliseconds = Int64(since.timeIntervalSince1970 * 1000)
-            answer(request, 410, #"{"reason":"Unregistered","timestamp":\#(milliseconds)}"#)
+            answer(request, status: 410, body: #"{"reason":"Unregistered","timestamp":\#(milliseconds)}"#)
         case .goAway:
             onEvent(.goAway(lastStream: 0, code: 0, debugData: Array(#"{"reason":"Shutdown"}"#.utf8)))
             onEvent(.ended(request: request, .failure(.notProcessed)))
         case .refuseStream: onEvent(.ended(request: request, .failure(.notProcessed)))
         case .oneStream:
             onEvent(.settings(streamLimit: 1))
-            answer(request, 200, "")
+            answer(request, status: 200)
         case .cut:
             isClosed.withLock { $0 = true }
             onEvent(.closed(reason: "the connection was cut", unprocessed: []))
         case .silence: break
         case .delay(let time):
             eventLoop.scheduleTask(in: TimeAmount(time)) { [self] in
-                if !isClosed.withLock({ $0 }) { answer(request, 200, "") }
+                if !isClosed.withLock({ $0 }) { answer(request, status: 200) }
             }
         }
     }
 
-    private func answer(_ request: Int, _ status: Int, _ body: String) {
+    private func answer(_ request: Int, status: Int, body: String = "") {
         var headers = HeaderBlock()
         headers.append(":status", String(status))
         let response = HTTP2Response(status: status, headers: headers, body: Array(body.utf8))

@@ -210,7 +210,7 @@ extension AgentEngine {
             switch directive {
             case .store(let record): enqueue(.liveActivity(record))
             case .delete(let record): enqueue(.liveActivityDismissed(record))
-            case .show(let record, let alert): show(record, alert, context)
+            case .show(let record, let alert): show(record, alert: alert, context)
             case .hide(let record): enqueue(.unlisted(app: record.app, identifiers: [record.identifier]))
             case .follow(let channel, let joins, let app):
                 guard settings.hasServer, let name = LiveActivityTarget.channel(channel).collapseID else { break }
@@ -231,7 +231,7 @@ extension AgentEngine {
         }
     }
 
-    private mutating func show(_ record: LiveActivityRecord, _ alert: LiveActivityAlert?, _ context: Context) {
+    private mutating func show(_ record: LiveActivityRecord, alert: LiveActivityAlert?, _ context: Context) {
         guard let installed = apps[record.app] else { return }
         let request = LiveActivityLook(record).request(
             installed.manifest.liveActivities[record.activity.attributesType], appName: installed.manifest.name,
@@ -252,7 +252,7 @@ extension AgentEngine {
     mutating func showActivities(
         of app: BundleID, _ context: Context, where isMeant: (LiveActivityRecord) -> Bool
     ) {
-        for record in liveActivities.activities(of: app) where isMeant(record) { show(record, nil, context) }
+        for record in liveActivities.activities(of: app) where isMeant(record) { show(record, alert: nil, context) }
     }
 
     // MARK: Apps

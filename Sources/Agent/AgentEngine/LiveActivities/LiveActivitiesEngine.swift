@@ -96,10 +96,10 @@ package struct LiveActivitiesEngine: Sendable {
         case .started(let stored): started(stored)
         case .start(let activity, let pushes, let app):
             try start(LiveActivityRecord(app: app, activity: activity, pushes: pushes, startedAt: now), nil)
-        case .update(let id, let content, let alert, let app): try update(id, content, alert, of: app)
+        case .update(let id, let content, let alert, let app): try update(id, content: content, alert: alert, of: app)
         case .end(let id, let content, let dismissal, let app):
-            try end(id, content, dismissal, nil, of: app, now: now)
-        case .push(let push, let target, let app, let id): try self.push(push, target, app, id: id, now: now)
+            try end(id, content: content, dismissal: dismissal, of: app, now: now)
+        case .push(let push, let target, let app, let id): try self.push(push, to: target, of: app, id: id, now: now)
         case .dismissed(let id, let app): records[app]?[id].map { dismiss($0) } ?? []
         case .removed(let app): removed(app)
         case .timePassed(let moment): timePassed(to: moment, now)
@@ -167,7 +167,7 @@ package struct LiveActivitiesEngine: Sendable {
     }
 
     private mutating func update(
-        _ id: String, _ content: LiveActivityContent, _ alert: LiveActivityAlert?, push timestamp: Int64? = nil,
+        _ id: String, content: LiveActivityContent, alert: LiveActivityAlert?, push timestamp: Int64? = nil,
         of app: BundleID
     ) throws(Refusal) -> [Directive] {
         guard var record = records[app]?[id], record.isOpen else { throw Self.missing }
@@ -180,7 +180,7 @@ package struct LiveActivitiesEngine: Sendable {
     }
 
     private mutating func end(
-        _ id: String, _ content: LiveActivityContent?, _ dismissal: LiveActivityDismissal, _ alert: LiveActivityAlert?,
+        _ id: String, content: LiveActivityContent?, dismissal: LiveActivityDismissal, alert: LiveActivityAlert? = nil,
         push timestamp: Int64? = nil, of app: BundleID, now: Timestamp
     ) throws(Refusal) -> [Directive] {
         guard var record = records[app]?[id], record.isOpen else { throw Self.missing }
@@ -238,7 +238,7 @@ package struct LiveActivitiesEngine: Sendable {
     // MARK: Pushes
 
     private mutating func push(
-        _ push: LiveActivityPush, _ target: LiveActivityTarget, _ app: BundleID, id: String, now: Timestamp
+        _ push: LiveActivityPush, to target: LiveActivityTarget, of app: BundleID, id: String, now: Timestamp
     ) throws(Refusal) -> [Directive] {
         switch (push.event, target) {
         case (.start(let type, let attributes, let pushes), .start):
@@ -253,16 +253,16 @@ package struct LiveActivitiesEngine: Sendable {
             throw Refusal(code: "wrongToken", sentence: "a start goes to the app's token for starts")
         case (_, .start):
             throw Refusal(code: "wrongToken", sentence: "the token is for starts; an activity has one of its own")
-        case (_, .activity(let id)): return try apply(push, to: [id], app, now: now)
+        case (_, .activity(let id)): return try apply(push, to: [id], of: app, now: now)
         case (_, .channel(let channel)):
             return try apply(
-                push, to: activities(of: app).filter { $0.channel == channel && $0.isOpen }.map(\.activity.id), app,
+                push, to: activities(of: app).filter { $0.channel == channel && $0.isOpen }.map(\.activity.id), of: app,
                 now: now)
         }
     }
 
     private mutating func apply(
-        _ push: LiveActivityPush, to ids: [String], _ app: BundleID, now: Timestamp
+        _ push: LiveActivityPush, to ids: [String], of app: BundleID, now: Timestamp
     ) throws(Refusal) -> [Directive] {
         let open = ids.filter { records[app]?[$0]?.isOpen == true }
         guard !open.isEmpty else { throw Self.missing }
@@ -272,10 +272,11 @@ package struct LiveActivitiesEngine: Sendable {
             switch push.event {
             case .end(let dismissal):
                 directives += try end(
-                    id, push.content, dismissal, push.alert, push: push.timestamp, of: app, now: now)
+                    id, content: push.content, dismissal: dismissal, alert: push.alert, push: push.timestamp, of: app,
+                    now: now)
             case .start, .update:
                 guard let content = push.content else { continue }
-                directives += try update(id, content, push.alert, push: push.timestamp, of: app)
+                directives += try update(id, content: content, alert: push.alert, push: push.timestamp, of: app)
             }
         }
         guard !directives.isEmpty else {

@@ -4,7 +4,7 @@ import PushCore
 
 /// The recipients of a bulk send, with the values that they bring: a value.
 struct BulkRecipients {
-    /// One device.
+    /// A device of the file, with the values of its line.
     struct Recipient: Hashable, Sendable {
         /// The line of the file, from 1.
         var line: Int
