@@ -27,9 +27,7 @@ extension AppHost {
         post { host in
             let request = host.nextRequest()
             let command = command(request)
-            // Encoding fails for one reason, the size, which the app is told.
-            let size = (try? AgentFrame.encode(AppMessage.activity(command)))?.count
-            guard let size else {
+            guard let size = Self.size(of: .activity(command)) else {
                 return answer(
                     .refused(code: ActivityFault.tooLarge, message: "it does not fit into a message to the agent"))
             }

@@ -148,15 +148,19 @@ extension AppHost {
         post { host in
             let request = host.nextRequest()
             let command = command(request)
-            // Encoding fails for one reason, the size, which the app is told.
-            let size = (try? AgentFrame.encode(AppMessage.channel(command)))?.count
-            guard let size else {
+            guard let size = Self.size(of: .channel(command)) else {
                 return answer(
                     .refused(code: ChannelFault.tooBig, message: "it does not fit into a message to the agent"))
             }
             host.answers.channelAnswers[request] = answer
             host.handle(.channelAsked(request: request, command, size: size))
         }
+    }
+
+    /// The bytes of a message's frame; `nil` for one that is too large.
+    static func size(of message: AppMessage) -> Int? {
+        // Encoding fails for no other reason.
+        (try? AgentFrame.encode(message))?.count
     }
 
     /// A number for another request.

@@ -15,22 +15,24 @@ package struct SigningOptions: ParsableArguments {
 
     /// The credential for a client that makes its own provider tokens.
     func credential(_ location: FolderOption) throws -> APNsCredential {
-        let file: ProviderKeyFile
-        let owner: String
+        let (file, team) = try keyFile(location)
+        return try .key(pem: file.key.pemRepresentation, keyID: file.keyID.rawValue, teamID: team.rawValue)
+    }
+
+    /// A fresh provider token.
+    package func token(_ location: FolderOption) throws -> String {
+        let (file, team) = try keyFile(location)
+        return try ProviderToken.make(key: file.key, keyID: file.keyID, team: team, issuedAt: presentTime())
+    }
+
+    /// The key that the options select, and its team.
+    private func keyFile(_ location: FolderOption) throws -> (file: ProviderKeyFile, team: TeamID) {
         if let key {
             guard let team, TeamID.hasShape(team) else {
                 throw CommandError(.invalidInput, "--key needs --team, ten characters A-Z0-9")
             }
-            (file, owner) = (try ProviderKeyFile(path: key), team)
-        } else {
-            let (path, team) = try storedKey(location)
-            (file, owner) = (try ProviderKeyFile(path: path), team.rawValue)
+            return (try ProviderKeyFile(path: key), TeamID(rawValue: team))
         }
-        return try .key(pem: file.key.pemRepresentation, keyID: file.keyID.rawValue, teamID: owner)
-    }
-
-    /// The data folder's key.
-    private func storedKey(_ location: FolderOption) throws -> (path: String, team: TeamID) {
         let ring = KeyRing(folder: location.folder.keys)
         guard let entry = try ring.entry(keyID: keyID, team: team) else {
             throw CommandError(
@@ -38,21 +40,6 @@ package struct SigningOptions: ParsableArguments {
                 "there is no such key in \(location.folder.keys); make one with `aldaba key create`, or name one with --key"
             )
         }
-        return (ring.path(of: entry), entry.team)
-    }
-
-    /// A fresh provider token.
-    package func token(_ location: FolderOption) throws -> String {
-        if let key {
-            guard let team, TeamID.hasShape(team) else {
-                throw CommandError(.invalidInput, "--key needs --team, ten characters A-Z0-9")
-            }
-            let file = try ProviderKeyFile(path: key)
-            return try ProviderToken.make(
-                key: file.key, keyID: file.keyID, team: TeamID(rawValue: team), issuedAt: presentTime())
-        }
-        let (path, team) = try storedKey(location)
-        let file = try ProviderKeyFile(path: path)
-        return try ProviderToken.make(key: file.key, keyID: file.keyID, team: team, issuedAt: presentTime())
+        return (try ProviderKeyFile(path: ring.path(of: entry)), entry.team)
     }
 }

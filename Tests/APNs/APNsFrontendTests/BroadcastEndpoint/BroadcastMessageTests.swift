@@ -5,6 +5,7 @@ import NIOPosix
 import Networking
 import PushCore
 import PushServer
+import StoreContract
 import StoreMemory
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
     @Test func `a message comes to the devices that follow its channel`() async throws {
         try await withEndpoint { endpoint in
             let (id, other) = (try await endpoint.createChannel(), try await endpoint.createChannel())
-            let device = try await FollowingDevice.connect(to: endpoint)
+            let device = try await StreamedConnection.connect(to: endpoint)
             func follow(isLeaving: Bool) async throws -> DeviceTopicOutcome {
                 try await endpoint.channels.setSubscription(
                     id, ofToken: try endpoint.world.token().description, device: endpoint.world.device,

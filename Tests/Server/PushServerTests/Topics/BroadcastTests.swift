@@ -4,28 +4,11 @@ import Logging
 import NIOCore
 import NIOPosix
 import PushCore
+import StoreContract
 import StoreMemory
 import Testing
 
 @testable import PushServer
-
-/// A device's connection that keeps what it is given.
-final class TopicConnection: DeviceConnection {
-    private let stream: AsyncStream<OutgoingNotification>
-    private let continuation: AsyncStream<OutgoingNotification>.Continuation
-
-    init() { (stream, continuation) = AsyncStream.makeStream() }
-
-    func deliver(_ notifications: [OutgoingNotification]) { for one in notifications { continuation.yield(one) } }
-    func waitingChanged() {}
-    func superseded() {}
-    func revoked() {}
-
-    func next() async -> OutgoingNotification? {
-        for await one in stream { return one }
-        return nil
-    }
-}
 
 /// A server with one app, on a store in memory.
 struct TopicWorld {
@@ -96,7 +79,9 @@ struct TopicWorld {
     }
 
     @discardableResult
-    func login(_ member: Member, _ connection: TopicConnection = TopicConnection()) async throws -> DeviceSessionID {
+    func login(_ member: Member, _ connection: StreamedConnection = StreamedConnection()) async throws
+        -> DeviceSessionID
+    {
         let login = DeviceLogin(device: member.credentials.device, secret: member.credentials.secret, received: [])
         let verdict = await withCheckedContinuation { continuation in
             service.open(login, connection: connection) { continuation.resume(returning: $0) }
@@ -136,7 +121,7 @@ private func withWorld(_ body: (TopicWorld) async throws -> Void) async throws {
     @Test func `who is connected gets it at once, who is not when they connect, each once`() async throws {
         try await withWorld { world in
             let (here, away) = (try await world.member(1), try await world.member(2))
-            let connection = TopicConnection()
+            let connection = StreamedConnection()
             try await world.login(here, connection)
             try await world.join([here, away])
             let id = try await world.send("hello")
@@ -245,7 +230,7 @@ private func withWorld(_ body: (TopicWorld) async throws -> Void) async throws {
     @Test func `who stays connected gets what their subscriptions and registrations are by then`() async throws {
         try await withWorld { world in
             let member = try await world.member(1)
-            let connection = TopicConnection()
+            let connection = StreamedConnection()
             func next() async -> String? {
                 await connection.next().map { String(String(decoding: $0.payload, as: UTF8.self).prefix { $0 != " " }) }
             }
@@ -342,7 +327,7 @@ private func withWorld(_ body: (TopicWorld) async throws -> Void) async throws {
     @Test func `what is delivered once or never is for those alone who are there`() async throws {
         try await withWorld { world in
             let (here, away) = (try await world.member(1), try await world.member(2))
-            let connection = TopicConnection()
+            let connection = StreamedConnection()
             try await world.login(here, connection)
             try await world.join([here, away])
             _ = try await world.send("now", expiry: .once)
@@ -359,7 +344,7 @@ private func withWorld(_ body: (TopicWorld) async throws -> Void) async throws {
             try await world.join([member])
             let count = DeviceAudience.broadcastLimit + 20
             for number in 0..<count { _ = try await world.send("\(number)") }
-            let connection = TopicConnection()
+            let connection = StreamedConnection()
             let session = try await world.login(member, connection)
             let first = try await world.texts(member)
             #expect(

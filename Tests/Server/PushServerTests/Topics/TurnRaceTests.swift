@@ -39,7 +39,7 @@ import Testing
         func send(_ text: String, to topic: TopicName) async throws {
             _ = try await broadcasts.send(TopicMessage(to: .topic(topic)) { _ in .fcm(Array(text.utf8)) }, from: team)
         }
-        let connection = TopicConnection()
+        let connection = StreamedConnection()
         func next() async -> String? { await connection.next().map { String(decoding: $0.payload, as: UTF8.self) } }
 
         try await service.changeSubscriptions(of: [device]) { try await join(old) }

@@ -47,7 +47,7 @@ import Testing
         func login(_ device: DeviceID) async {
             _ = await withCheckedContinuation { continuation in
                 service.open(
-                    DeviceLogin(device: device, secret: 7, received: []), connection: TopicConnection()
+                    DeviceLogin(device: device, secret: 7, received: []), connection: StreamedConnection()
                 ) { continuation.resume(returning: $0) }
             }
         }
