@@ -131,9 +131,9 @@ let fcm: [Target] = [
 let notificationHub: [Target] = [
     part("HubProtocol", in: "NotificationHub", "APNsProtocol", "PushCore", "Scheduling", crypto),
     part(
-        "HubServer", in: "NotificationHub", "APNsProtocol", "HubProtocol", "Networking", "PushCore", "PushServer",
-        "SQLiteStore", "Scheduling", crypto, logging, grdb, hummingbird, lifecycle, nioCore, cryptoExtras, grdbSQLite,
-        metrics),
+        "HubServer", in: "NotificationHub", "APNsProtocol", "AldabaAPNs", "HubProtocol", "Networking", "PushCore",
+        "PushServer", "SQLiteStore", "Scheduling", crypto, logging, grdb, hummingbird, lifecycle, nioCore, cryptoExtras,
+        grdbSQLite, metrics),
 ]
 
 let deviceRelay: [Target] = [
@@ -191,12 +191,11 @@ let command: [Target] = [
         asn1, argumentParser, yams, logging),
     program(
         "aldaba", in: "Sources", "APNsFrontend", "APNsProtocol", "AldabaAPNs", "AgentEngine", "AgentProtocol",
-        "AgentRuntime",
-        "AldabaConfiguration", "AppHost", "CenterPages", "Console", "ControlAPI", "DeviceChannel", "FCMFrontend",
-        "FCMProtocol", "HubProtocol", "HubServer", "LinuxDesktop", "Networking", "Platform", "PushCore", "PushServer",
-        "RelayAgent", "RelayProtocol", "NATSCarrier", "PostgresStore", "RelayServer", "SQLiteStore", "Scheduling",
-        "TodoList", "PictureService", "WebPushProtocol", crypto, x509, nioCore, nioPosix, nioSSL, lifecycle,
-        asyncHTTPClient, argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf, hummingbird,
+        "AgentRuntime", "AldabaConfiguration", "AppHost", "CenterPages", "Console", "ControlAPI", "DeviceChannel",
+        "FCMFrontend", "FCMProtocol", "HubProtocol", "HubServer", "LinuxDesktop", "Networking", "Platform", "PushCore",
+        "PushServer", "RelayAgent", "RelayProtocol", "NATSCarrier", "PostgresStore", "RelayServer", "SQLiteStore",
+        "Scheduling", "TodoList", "PictureService", "WebPushProtocol", crypto, x509, nioCore, nioPosix, nioSSL,
+        lifecycle, asyncHTTPClient, argumentParser, yams, logging, cryptoExtras, asn1, metrics, protobuf, hummingbird,
         exclude: ["README.md"]),
 ]
 
@@ -234,6 +233,7 @@ let benchmarks: [Target] = [
     program(
         "HubRate", in: "Benchmarks", "APNsProtocol", "HubProtocol", "HubServer", "PushCore", "PushServer",
         "PostgresStore", "RelayServer", "SQLiteStore", grdb, nioPosix, logging),
+    program("SenderRate", in: "Benchmarks", "AldabaAPNs", "Networking", coreMetrics, nioPosix),
     program("BareTLS", in: "Benchmarks", nioCore, nioPosix, nioSSL),
     program("ImportRate", in: "Benchmarks", "HubProtocol", "HubServer", "PushCore"),
 ]

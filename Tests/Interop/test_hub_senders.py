@@ -3,6 +3,8 @@
 import base64
 import json
 import subprocess
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from urllib.parse import parse_qs
 
 import http_ece
@@ -13,6 +15,8 @@ from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from py_vapid import Vapid02
 
 from aldaba_process import SERVERS, run_aldaba
+from certificates import make_certificates
+from hostile_apns import HostileServer
 from hub_clients import OwnHub, RawAzure
 from own_server import OwnServer
 from provider_tokens import base64url
@@ -401,28 +405,81 @@ def test_actions_films_and_levels_are_said_in_each_services_terms(path, own, tmp
     assert (shown["image"], shown["requireInteraction"]) == ("https://shop.example/p.png", True)
 
 
-def test_what_was_put_after_the_death_lives_on(path, own):
-    """Apple says since when a token is dead: what was registered after that is kept."""
-    from datetime import datetime, timedelta, timezone
-    early = int((datetime.now(timezone.utc) - timedelta(hours=1)).timestamp() * 1000)
-
-    def answer(asked):
-        return 410, {}, json.dumps({"reason": "Unregistered", "timestamp": early}).encode()
-
+@pytest.fixture
+def hostile(path, tmp_path):
+    """`hostile(handle)`: a server of APNs that does what the test says, and the hub's credential for it."""
+    certificates = make_certificates(tmp_path / "tls")
     pem = ec.generate_private_key(ec.SECP256R1()).private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    with PushService(answer) as service:
-        file = f"{path['data']}/AuthKey_ABCDEFGHIJ.p8"
-        with open(file, "wb") as out:
-            out.write(pem)
-        made = credential(path, "apns", "--key", file, "--address", service.url)
-        put(own, "back", "apns", "ef" * 32, tags=["back"])
-        told = ended(own, send(own, "back"))
-        remove(path, made["number"])
+    file = tmp_path / "AuthKey_ABCDEFGHIJ.p8"
+    file.write_bytes(pem)
+    made = []
+
+    def begin(handle):
+        server = HostileServer(certificates, handle)
+        added = credential(
+            path, "apns", "--key", file, "--address", f"https://localhost:{server.port}", "--authority",
+            certificates.ca)
+        made.append((server, added["number"]))
+        return server
+
+    yield begin
+    for server, number in made:
+        remove(path, number)
+        server.close()
+
+
+def test_what_was_put_after_the_death_lives_on(path, own, hostile):
+    """Apple says since when a token is dead: what was registered after that is kept."""
+    early = int((datetime.now(timezone.utc) - timedelta(hours=1)).timestamp() * 1000)
+    server = hostile(lambda connection, request: connection.refuse(request, 410, "Unregistered", timestamp=early))
+    put(own, "back", "apns", "ef" * 32, tags=["back"])
+    told = ended(own, send(own, "back"))
     assert told["back"]["outcome"] == "ExpiredChannel"
     assert own.ask("GET", "/installations/back")[1]["state"] == "live"
-    asked = service.asked[0]
-    assert asked.path == "/3/device/" + "ef" * 32
-    assert (asked.headers["apns-topic"], asked.headers["apns-push-type"]) == (path["topic"], "alert")
-    assert jwt.get_unverified_header(asked.headers["authorization"].split()[1]) == {
-        "alg": "ES256", "kid": "ABCDEFGHIJ"}
+    fields = server.requests[0].fields
+    assert fields[":path"] == "/3/device/" + "ef" * 32
+    assert (fields["apns-topic"], fields["apns-push-type"]) == (path["topic"], "alert")
+    assert jwt.get_unverified_header(fields["authorization"].split()[1]) == {"alg": "ES256", "kid": "ABCDEFGHIJ"}
+
+
+def test_an_expired_provider_token_is_replaced_once(path, own, hostile):
+    tokens = []
+
+    def handle(connection, request):
+        tokens.append(request.fields["authorization"])
+        if len(tokens) == 1:
+            return connection.refuse(request, 403, "ExpiredProviderToken")
+        connection.accept(request)
+
+    server = hostile(handle)
+    put(own, "renewed", "apns", "ea" * 32, tags=["renewed"])
+    assert ended(own, send(own, "renewed"))["renewed"]["outcome"] == "Success"
+    assert len({request.fields["apns-id"] for request in server.requests}) == 1 and len(tokens) == 2
+
+
+def test_pushes_to_a_server_that_says_goaway_are_each_sent_once(path, own, hostile):
+    accepted = []
+
+    def handle(connection, request):
+        connection.accept(request)
+        accepted.append(request.fields["apns-id"])
+        if len(accepted) % 3 == 0:
+            # What comes after it on this connection is not processed: `h2` ends the connection by an error.
+            connection.h2.close_connection(last_stream_id=request.stream)
+            connection.flush()
+
+    server = hostile(handle)
+    for number in range(12):
+        put(own, f"leaving-{number}", "apns", f"{number + 1:02x}" * 32, tags=["leaving"])
+    told = ended(own, send(own, "leaving"))
+    assert {each["outcome"] for each in told.values()} == {"Success"} and len(told) == 12
+    assert len(accepted) == len(set(accepted)) == 12
+    assert len(server.connections) >= 4
+
+
+def test_apple_is_reached_by_tls_alone(path, hostile):
+    server = hostile(lambda connection, request: connection.accept(request))
+    [file] = Path(path["data"], "keys").glob("AuthKey_*.p8")
+    refusal = credential(path, "apns", "--key", file, "--address", f"http://localhost:{server.port}", check=False)
+    assert "is not https://host; APNs is HTTP/2 over TLS" in refusal

@@ -30,7 +30,7 @@ struct HubParts: Sendable {
         let gateway = GatewaySender(
             acceptor: core.mailboxes, apps: core.apps, tokens: core.tokens, environment: configuration.environment)
         let apple = AppleSender(
-            store: database, http: http, gateway: gateway,
+            store: database, rule: AddressRule(allowing: configuration.values.outboundNetworks), gateway: gateway,
             isOwn: { [tokens = core.tokens] in DeviceToken(text: $0).map { tokens.sealer.open($0) != nil } ?? false },
             clock: core.clock, logger: core.logger)
         let fcm = FCMSender(store: database, http: http, clock: core.clock, logger: core.logger)

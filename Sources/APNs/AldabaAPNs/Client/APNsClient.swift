@@ -68,6 +68,31 @@ public final class APNsClient: APNsSending {
         }
     }
 
+    /// Sends a request whose path and fields the caller has made, and returns the response as it came.
+    ///
+    /// - Parameters:
+    ///   - path: The path, `/3/device/TOKEN`.
+    ///   - fields: The fields apart from `authorization` and the pseudo-header fields.
+    /// - Throws: ``APNsSendError`` where there is no response.
+    package func response(
+        to path: String, fields: [(name: String, value: String)], body: [UInt8]
+    ) async throws(APNsSendError) -> HTTP2Response {
+        let outcome = await pool.request(within: deadline) { [authority] in
+            var message = PoolMessage(method: "POST", authority: authority, path: path, body: body)
+            for (name, value) in fields { message.headers.append(name, value) }
+            return message
+        }
+        switch outcome {
+        case .response(let response):
+            pool.metrics.count(Refusal(response)?.result.outcome ?? .accepted)
+            return response
+        case .failure(let cause, let mayHaveBeenProcessed, let detail):
+            pool.metrics.count(.unknown)
+            throw APNsSendError(
+                cause: cause.publicCause, mayHaveBeenProcessed: mayHaveBeenProcessed, detail: detail)
+        }
+    }
+
     /// Takes no more notifications, waits for the results of the open ones, and closes the connections.
     ///
     /// - Parameter grace: The time after which open notifications fail.
@@ -115,6 +140,7 @@ extension ConnectionPool.Cause {
         case .cancelled: .cancelled
         case .connectionLost: .connectionLost
         case .refused: .refused
+        case .unreachable: .unreachable
         case .shutDown: .shutDown
         }
     }

@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOPosix
+import Networking
 
 /// The limits and times of a client.
 public struct APNsOptions: Sendable {
@@ -14,6 +15,8 @@ public struct APNsOptions: Sendable {
     public var maximumResends = 4
     /// Whether a request that got no answer is sent again under the same `apns-id`. It may show twice.
     public var resendsUnanswered = false
+    /// Whether requests wait, up to their deadline, until a connection can be made. If not, they fail with the attempt.
+    public var waitsForConnectivity = true
     /// The age at which a connection is replaced, give or take a tenth.
     public var maximumConnectionAge = Duration.seconds(12 * 3600)
     /// The time after which an idle connection is checked by PING.
@@ -27,6 +30,9 @@ public struct APNsOptions: Sendable {
     /// The logger; nothing secret is logged.
     public var logger = Logger(label: "aldaba.apns")
 
+    /// The check of the addresses that the client connects to; `nil` for none.
+    package var addressGuard: AddressGuard?
+
     /// Creates the defaults.
     public init() {}
 
@@ -35,6 +41,7 @@ public struct APNsOptions: Sendable {
         rules.connections = max(1, maximumConnections)
         rules.resends = max(0, maximumResends)
         rules.resendsUnanswered = resendsUnanswered
+        rules.waitsForConnectivity = waitsForConnectivity
         rules.startsWithOneStream = startsWithOneStream
         rules.age = maximumConnectionAge
         rules.idleTime = idleTime

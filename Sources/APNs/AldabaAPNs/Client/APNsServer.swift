@@ -40,6 +40,9 @@ public struct APNsServer: Hashable, Sendable {
         return port == 443 ? name : "\(name):\(port)"
     }
 
+    /// Whether the authorities, if there are any, are certificates in PEM.
+    package var hasReadableAuthorities: Bool { (try? trustRoots) != nil }
+
     var trustRoots: NIOSSLTrustRoots {
         get throws(APNsCredential.Fault) {
             guard let authorities else { return .default }

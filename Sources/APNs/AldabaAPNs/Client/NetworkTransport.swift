@@ -13,6 +13,7 @@ struct NetworkTransport: PoolTransport {
     let responseBytes: Int
     let group: any EventLoopGroup
     let resolver: any HostResolver
+    let addressGuard: AddressGuard?
     /// The time for each address.
     private static let timeout = TimeAmount.seconds(10)
 
@@ -20,7 +21,7 @@ struct NetworkTransport: PoolTransport {
         let connection = NetworkConnection(onEvent: onEvent)
         let task = Task {
             do { connection.handleClient(try await connect(connection)) } catch {
-                connection.handleFailure("\(error)")
+                connection.handleFailure(ConnectionFault.words(error, host: host))
             }
         }
         connection.handleDial(task)
@@ -29,6 +30,7 @@ struct NetworkTransport: PoolTransport {
 
     private func connect(_ connection: NetworkConnection) async throws -> HTTP2Client {
         let addresses = try await resolver.addresses(of: host, port: port).shuffled()
+        try addressGuard?.check(addresses)
         // An address has no server name indication. Text that is no address is a name.
         let isAddress = (try? SocketAddress(ipAddress: host, port: port)) != nil
         var limits = HTTP2Limits()

@@ -23,7 +23,7 @@ extension PoolClient {
         }
         let transport = NetworkTransport(
             host: server.host, port: server.port, tls: context, responseBytes: responseBytes,
-            group: options.eventLoopGroup, resolver: SystemHostResolver())
+            group: options.eventLoopGroup, resolver: SystemHostResolver(), addressGuard: options.addressGuard)
         self.init(
             transport: transport, rules: options.rules(startsWithOneStream: tokens != nil),
             limit: options.maximumOpenRequests, tokens: tokens, clocks: .system,

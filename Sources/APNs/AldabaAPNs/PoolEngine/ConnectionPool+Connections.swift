@@ -5,6 +5,8 @@ extension ConnectionPool {
         var limit: Int?
         var inFlight = 0
         var isProven = false
+        /// Whether it has answered a request.
+        var hasAnswered = false
         /// Whether it takes no more requests and closes after the last one.
         var isRetired = false
         var since: Instant
@@ -65,7 +67,7 @@ extension ConnectionPool {
 
     /// The load at which a connection counts as busy, so that another one is made beside it.
     private static let busyStreams = 256
-    /// A connection that ends sooner counts as a failed attempt.
+    /// A connection that ends sooner, without an answer, counts as a failed attempt.
     private static let shortLife = Duration.seconds(10)
     /// A connection that leaves as many requests in a row without an answer is replaced.
     private static let unansweredLimit = 3
@@ -111,6 +113,7 @@ extension ConnectionPool {
         if connection.limit == nil {
             connection.since = now
             connection.isSlow = false
+            isUnreachable = false
             // Connections that began together do not end together.
             connection.retiresAt = now + rules.age * Double.random(in: 0.9...1.1, using: &random)
         }
@@ -128,7 +131,7 @@ extension ConnectionPool {
     private mutating func recordEnd(
         of connection: Connection, at now: Instant, using random: inout some RandomNumberGenerator
     ) {
-        if connection.limit != nil, now - connection.since >= Self.shortLife {
+        if connection.limit != nil, connection.hasAnswered || now - connection.since >= Self.shortLife {
             backOff.reset()
             dialsFrom = nil
         } else if dialsFrom.map({ $0 <= now }) ?? true {
@@ -141,6 +144,7 @@ extension ConnectionPool {
         of number: Int, _ unprocessed: Set<Int> = [], at now: Instant, using random: inout some RandomNumberGenerator,
         into directives: inout [Directive]
     ) {
+        if let connection = connections[number] { isUnreachable = connection.limit == nil }
         retire(number, at: now, using: &random)
         for request in requestsInFlight(on: number) {
             if unprocessed.contains(request) {
@@ -150,6 +154,16 @@ extension ConnectionPool {
             }
         }
         connections[number] = nil
+        guard failsUnsent(at: now) else { return }
+        for request in requests.filter({ $0.value.connection == nil }).keys.sorted() {
+            fail(request, for: .unreachable, into: &directives)
+        }
+    }
+
+    /// Whether requests fail that no connection takes: the server could not be reached, and no attempt is due.
+    func failsUnsent(at now: Instant) -> Bool {
+        guard !rules.waitsForConnectivity, isUnreachable, let dialsFrom, dialsFrom > now else { return false }
+        return connections.values.allSatisfy(\.isRetired)
     }
 
     private func requestsInFlight(on connection: Int) -> [Int] {

@@ -15,6 +15,10 @@ extension ConnectionPool {
             directives.append(.finish(request: request, .failed(cause, mayHaveBeenProcessed: false)))
             return
         }
+        guard !failsUnsent(at: now) else {
+            directives.append(.finish(request: request, .failed(.unreachable, mayHaveBeenProcessed: false)))
+            return
+        }
         fresh.append(request) { [requests] in requests[$0] != nil }
         deadlines.insert(request, at: deadline) { [requests] in requests[$0] != nil }
         requests[request] = Request()
@@ -47,6 +51,7 @@ extension ConnectionPool {
         recordActivity(of: connection, at: now)
         guard var request = inFlight(number, on: connection) else { return }
         connections[connection]?.inFlight -= 1
+        connections[connection]?.hasAnswered = true
         connections[connection]?.unansweredInRow = 0
         connections[connection]?.isSlow = false
         var isResent = false
@@ -74,10 +79,12 @@ extension ConnectionPool {
         }
     }
 
-    /// Sends a request again that was not processed.
+    /// Sends a request again that was not processed. One that was left over by a connection that answered others and then
+    /// took no more has not used up an attempt: its deadline ends it.
     mutating func handleRefusal(of number: Int, on connection: Int, _ directives: inout [Directive]) {
-        guard let request = inFlight(number, on: connection) else { return }
+        guard var request = inFlight(number, on: connection) else { return }
         connections[connection]?.inFlight -= 1
+        if let ended = connections[connection], ended.isRetired, ended.hasAnswered { request.sends -= 1 }
         guard request.sends > rules.resends else { return requeue(number, request) }
         requests[number] = nil
         directives.append(

@@ -17,6 +17,8 @@ struct ConnectionPool: Sendable {
         var resends = 4
         /// Whether a request without an answer is sent again, although it may have been processed.
         var resendsUnanswered = false
+        /// Whether requests wait until a connection can be made, in place of failing with the attempt.
+        var waitsForConnectivity = true
         /// Whether a connection has one stream until its token was accepted.
         var startsWithOneStream = true
         /// The time without an event after which an idle connection is checked by PING.
@@ -109,6 +111,7 @@ struct ConnectionPool: Sendable {
         case cancelled
         case connectionLost
         case refused
+        case unreachable
         case shutDown
     }
 
@@ -125,6 +128,8 @@ struct ConnectionPool: Sendable {
     var writes = 0
     var backOff: BackOff
     var dialsFrom: Instant?
+    /// Whether the latest connection that ended could not be made.
+    var isUnreachable = false
     var isShuttingDown = false
 
     /// Creates a pool without connections; the first request makes one.

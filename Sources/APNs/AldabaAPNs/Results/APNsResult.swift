@@ -28,6 +28,8 @@ public struct APNsSendError: Error, Hashable, Sendable {
         case connectionLost
         /// The server refused to process the request, again and again.
         case refused
+        /// No connection could be made, and the client does not wait for one.
+        case unreachable
         /// The client was shut down.
         case shutDown
     }

@@ -15,6 +15,8 @@ package enum ConnectionFault {
         switch error {
         case let error as NIOConnectionError: return words(error, host: host)
         case let error as IOError: return words(errno: error.errnoCode)
+        case let error as HostUnknown: return "there is no machine of the name \(host) (\(error))"
+        case let error as OutboundError: return error.description
         case let error as HTTPClientError: return words(error)
         case is NIOSSLExtraError:
             return "its certificate is not for \(host); name the server as its certificate does"

@@ -1,4 +1,5 @@
 import APNsProtocol
+import AldabaAPNs
 import Foundation
 import HubProtocol
 import Logging
@@ -9,10 +10,9 @@ import Synchronization
 /// Sends to Apple devices through APNs' provider API, with the hub's credential for each environment.
 package struct AppleSender: PushSender {
     private let store: any HubStore
-    private let http: GuardedHTTP
+    private let clients: AppleClients
     private let gateway: any PushSender
     private let isOwn: @Sendable (String) -> Bool
-    private let tokens: ProviderTokens
     /// The numbers of the credentials for which a token was valid since the start.
     private let proven = Proven()
     private let clock: @Sendable () -> Timestamp
@@ -21,20 +21,20 @@ package struct AppleSender: PushSender {
     /// Creates a sender.
     ///
     /// - Parameters:
+    ///   - rule: The rule for the addresses of push services.
     ///   - gateway: The sender to this server's own devices. For a hub without a credential of Apple's it checks all
     ///     tokens, since it detects malformed ones.
     ///   - isOwn: Whether a device token belongs to this server.
     package init(
-        store: any HubStore, http: GuardedHTTP, gateway: any PushSender, isOwn: @escaping @Sendable (String) -> Bool,
+        store: any HubStore, rule: AddressRule, gateway: any PushSender, isOwn: @escaping @Sendable (String) -> Bool,
         clock: @escaping @Sendable () -> Timestamp, logger: Logger
     ) {
         self.store = store
-        self.http = http
+        clients = AppleClients(rule: rule)
         self.gateway = gateway
         self.isOwn = isOwn
         self.clock = clock
         self.logger = logger
-        tokens = ProviderTokens(clock: clock)
     }
 
     /// Sends to this server's own devices through the gateway, and to all others through Apple.
@@ -100,41 +100,28 @@ package struct AppleSender: PushSender {
         guard PayloadLimit.allows(push.body, for: .apns, options.pushType) else {
             return PushVerdict(.invalidNotificationSize, reason: "PayloadTooLarge")
         }
-        var headers = Self.headers(push, hub: hub, options: options)
-        let identity = GuardedHTTP.Identity(
-            id: credential.number, authority: credential.authority,
-            certificate: credential.kind == .apnsCertificate ? credential.secret : nil)
-        // A token that expired during the request is renewed, once.
-        for isLast in [false, true] {
-            var token: String?
-            if credential.kind == .apns {
-                do { token = try tokens.token(credential) } catch {
-                    return PushVerdict(.invalidCredentials, reason: "UnreadableKey")
-                }
-                headers["authorization"] = token.map { "bearer \($0)" }
-            }
-            let askedAt = clock()
-            do {
-                let answer = try await http.send(
-                    OutboundRequest(
-                        url: "\(credential.address)/3/device/\(handle)",
-                        headers: headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, body: push.body),
-                    as: identity)
-                let verdict = AppleVerdict.read(
-                    answer, askedAt: askedAt,
-                    environment: credential.environment.map { ($0, isProven: proven.contains(credential.number)) })
-                if verdict.environment == .right { proven.insert(credential.number) }
-                if let token, verdict.reason == APNsReason.expiredProviderToken.rawValue, !isLast {
-                    tokens.forget(token, of: credential)
-                    continue
-                }
-                return verdict
-            } catch {
-                logger.warning("Apple's push service could not be asked: \(error)")
-                return AppleVerdict.failed(error)
-            }
+        let (client, addressGuard): (APNsClient, AddressGuard)
+        do {
+            let entry = try clients.client(of: credential)
+            (client, addressGuard) = (entry.client, entry.addressGuard)
+        } catch let error as OutboundError {
+            return AppleVerdict.failed(isForbidden: error.isForbidden)
+        } catch {
+            return PushVerdict(.invalidCredentials, reason: "UnreadableKey")
         }
-        return PushVerdict(.invalidCredentials, reason: APNsReason.expiredProviderToken.rawValue)
+        let askedAt = clock()
+        do throws(APNsSendError) {
+            let answer = try await client.response(
+                to: "/3/device/\(handle)", fields: Self.fields(push, hub: hub, options: options), body: push.body)
+            let verdict = AppleVerdict.read(
+                answer, askedAt: askedAt,
+                environment: credential.environment.map { ($0, isProven: proven.contains(credential.number)) })
+            if verdict.environment == .right { proven.insert(credential.number) }
+            return verdict
+        } catch {
+            logger.warning("Apple's push service could not be asked: \(error)")
+            return AppleVerdict.failed(isForbidden: addressGuard.hasRefused)
+        }
     }
 
     /// Whether a handle is a token: it is part of a path, so it must contain only digits; Apple checks their number.
@@ -142,21 +129,23 @@ package struct AppleSender: PushSender {
         (1...400).contains(handle.utf8.count) && handle.utf8.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
     }
 
-    private static func headers(_ push: HubPush, hub: HubRecord, options: PushOptions) -> [String: String] {
+    /// The fields of the request, apart from the credential.
+    private static func fields(
+        _ push: HubPush, hub: HubRecord, options: PushOptions
+    ) -> [(name: String, value: String)] {
         let type = options.pushType ?? implied(push.body)
-        var headers = [
-            "apns-topic": hub.topic.rawValue + (type.topicSuffix.map { "\($0)" } ?? ""),
-            "apns-push-type": type.rawValue, "apns-id": push.id.rawValue,
-            "apns-priority": String(
-                type == .background && options.priority == .immediate ? 5 : options.priority.rawValue),
+        let priority = type == .background && options.priority == .immediate ? 5 : options.priority.rawValue
+        var fields: [(name: String, value: String)] = [
+            ("apns-topic", hub.topic.rawValue + (type.topicSuffix.map { "\($0)" } ?? "")),
+            ("apns-push-type", type.rawValue), ("apns-id", push.id.rawValue), ("apns-priority", String(priority)),
         ]
         switch options.expiry {
         case .policyDefault: break
-        case .once: headers["apns-expiration"] = "0"
-        case .until(let instant): headers["apns-expiration"] = String(max(1, instant.rawValue / 1000))
+        case .once: fields.append(("apns-expiration", "0"))
+        case .until(let instant): fields.append(("apns-expiration", String(max(1, instant.rawValue / 1000))))
         }
-        headers["apns-collapse-id"] = options.collapseID
-        return headers
+        if let collapseID = options.collapseID { fields.append(("apns-collapse-id", collapseID)) }
+        return fields
     }
 
     /// The push type of a payload without one.

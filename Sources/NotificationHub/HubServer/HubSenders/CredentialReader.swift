@@ -34,7 +34,7 @@ package enum CredentialReader {
         guard TeamID.hasShape(team) else { throw Fault("the team is not ten characters A-Z0-9") }
         return PushCredential(
             hub: hub.number, kind: .apns, environment: environment,
-            address: try plain(address ?? appleAddress(environment)), name: keyID, owner: team, secret: pem,
+            address: try secured(address ?? appleAddress(environment)), name: keyID, owner: team, secret: pem,
             createdAt: now)
     }
 
@@ -58,7 +58,7 @@ package enum CredentialReader {
         guard certificate.notAfter > now else { throw Fault("the certificate expired at \(certificate.notAfter)") }
         return PushCredential(
             hub: hub.number, kind: .apnsCertificate, environment: environment,
-            address: try plain(address ?? appleAddress(environment)),
+            address: try secured(address ?? appleAddress(environment)),
             name: certificate.commonName.isEmpty ? certificate.bundleID.rawValue : certificate.commonName, owner: "",
             secret: pem, expiresAt: certificate.notAfter, createdAt: now)
     }
@@ -107,6 +107,14 @@ package enum CredentialReader {
             hub: hub.number, kind: .webpush, environment: nil, address: "",
             name: Base64URL.encode(Array(made.publicKey.x963Representation)), owner: subject,
             secret: made.pemRepresentation, createdAt: now)
+    }
+
+    /// The address of a service that is reached by TLS alone.
+    private static func secured(_ address: String) throws(Fault) -> String {
+        guard address.lowercased().hasPrefix("https://") else {
+            throw Fault("\"\(address)\" is not https://host; APNs is HTTP/2 over TLS")
+        }
+        return try plain(address)
     }
 
     /// An address without a trailing slash, `https://host[:port]`, or `http://` for loopback.

@@ -15,45 +15,6 @@ enum ES256 {
     }
 }
 
-/// The provider tokens of Apple's keys: one for each key, used for 45 minutes.
-final class ProviderTokens: Sendable {
-    private struct Made {
-        @Secret var token: String
-        var at: Timestamp
-    }
-
-    private let made = Mutex<[Int64: Made]>([:])
-    private let clock: @Sendable () -> Timestamp
-    /// The time for which a token is used: Apple requires it to be younger than an hour, and renewals at least 20
-    /// minutes apart.
-    private static let lifetime: Int64 = 45 * 60_000
-
-    init(clock: @escaping @Sendable () -> Timestamp) { self.clock = clock }
-
-    /// The token of a key.
-    ///
-    /// - Throws: The cryptographic library's error for a key that cannot be read.
-    func token(_ credential: PushCredential) throws -> String {
-        let now = clock()
-        if let found = made.withLock({ $0[credential.number] }), now.milliseconds(since: found.at) < Self.lifetime {
-            return found.token
-        }
-        let key = try P256.Signing.PrivateKey(pemRepresentation: credential.secret)
-        let token = try ES256.token(
-            header: [.init("kid", .string(credential.name))],
-            claims: [
-                .init("iss", .string(credential.owner)), .init("iat", .number(String(now.rawValue / 1000))),
-            ], key: key)
-        made.withLock { $0[credential.number] = Made(token: token, at: now) }
-        return token
-    }
-
-    /// Removes a token, so that the next call makes another, unless it was replaced already.
-    func forget(_ token: String, of credential: PushCredential) {
-        made.withLock { if $0[credential.number]?.token == token { $0[credential.number] = nil } }
-    }
-}
-
 /// The tokens of VAPID keys (RFC 8292): one for each key and push service, used for six of their twelve hours.
 final class VAPIDTokens: Sendable {
     private struct Key: Hashable {

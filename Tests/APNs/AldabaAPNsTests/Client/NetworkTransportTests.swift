@@ -37,7 +37,7 @@ private final class CountingResolver: HostResolver {
             host: "localhost", port: server.address.port,
             tls: try NIOSSLContext.http2Client(trustRoots: server.address.trustRoots), responseBytes: 1024,
             group: group,
-            resolver: resolver)
+            resolver: resolver, addressGuard: nil)
         let pool = PoolClient(
             transport: transport, rules: ConnectionPool.Rules(), limit: 10, tokens: nil, clocks: .system,
             eventLoop: group.next(), logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))

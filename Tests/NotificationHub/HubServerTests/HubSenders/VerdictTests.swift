@@ -12,6 +12,13 @@ private func answer(_ status: Int, _ body: String, retryAfter: String? = nil) ->
         status: status, headers: retryAfter.map { ["retry-after": $0] } ?? [:], body: Array(body.utf8))
 }
 
+private func appleAnswer(_ status: Int, _ body: String, retryAfter: String? = nil) -> HTTP2Response {
+    var headers = HeaderBlock()
+    headers.append(":status", String(status))
+    if let retryAfter { headers.append("retry-after", retryAfter) }
+    return HTTP2Response(status: status, headers: headers, body: Array(body.utf8))
+}
+
 @Test(arguments: [
     (200, "", SendOutcome.success, Int64?.none),
     (400, #"{"reason":"BadDeviceToken"}"#, .badChannel, nil),
@@ -27,17 +34,17 @@ private func answer(_ status: Int, _ body: String, retryAfter: String? = nil) ->
 func `what Apple says is what became of it`(
     status: Int, body: String, outcome: SendOutcome, retryAfter: Int64?
 ) {
-    let verdict = AppleVerdict.read(answer(status, body, retryAfter: "7"), askedAt: askedAt)
+    let verdict = AppleVerdict.read(appleAnswer(status, body, retryAfter: "7"), askedAt: askedAt)
     #expect(verdict.outcome == outcome)
     #expect(verdict.retryAfter == retryAfter)
 }
 
 @Test func `Apple's time of a death counts, and else that of the question`() {
     let dated = AppleVerdict.read(
-        answer(410, #"{"reason":"Unregistered","timestamp":1700000000123}"#), askedAt: askedAt)
+        appleAnswer(410, #"{"reason":"Unregistered","timestamp":1700000000123}"#), askedAt: askedAt)
     #expect(dated.outcome == .expiredChannel)
     #expect(dated.diedAt == Timestamp(rawValue: 1_700_000_000_123))
-    #expect(AppleVerdict.read(answer(410, #"{"reason":"ExpiredToken"}"#), askedAt: askedAt).diedAt == askedAt)
+    #expect(AppleVerdict.read(appleAnswer(410, #"{"reason":"ExpiredToken"}"#), askedAt: askedAt).diedAt == askedAt)
 }
 
 private func fcm(_ code: String?, field: String? = nil) -> String {
