@@ -82,6 +82,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
     case legacyPort = "legacy-port"
     case legacyFeedbackPort = "legacy-feedback-port"
     case sharedPort = "shared-port"
+    case appleLimits = "apple-limits"
     case connectionsPerAddress = "connections-per-address"
     case deviceLogins = "device-logins"
     case proxies
@@ -171,7 +172,7 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
                 sentence: "The data folder; without it $XDG_STATE_HOME/aldaba, else ~/.local/state/aldaba.")
         case .host, .serverNames, .apnsPort, .devicePort, .controlPort, .httpPort, .metricsPort, .metricsHost,
             .legacyPort,
-            .legacyFeedbackPort, .sharedPort, .connectionsPerAddress, .deviceLogins, .proxies:
+            .legacyFeedbackPort, .sharedPort, .appleLimits, .connectionsPerAddress, .deviceLogins, .proxies:
             listenerRow
         case .certificate, .certificateKey, .environment, .development, .acceptAnyCredential, .acceptAnyToken,
             .testNetwork, .postgres, .nats, .enrolmentOpen, .enrolmentKey, .enrolmentKeyFile, .fcmQuota,
@@ -236,6 +237,12 @@ package enum ConfigurationKey: String, Sendable, CaseIterable {
                 sentence:
                     "One port for TLS clients that find the server under Apple's and Google's names: a connection for "
                     + "a name of Apple's goes to apns-port, any other to control-port. Without it nothing listens.")
+        case .appleLimits:
+            Row(
+                type: .flag, defaultText: "false", programs: [.serve],
+                sentence:
+                    "Whether connections to apns-port have Apple's limits: one stream until a request is accepted "
+                    + "and after each error, no new provider token within 20 minutes, and an end after many errors.")
         case .connectionsPerAddress:
             Row(
                 type: .number(1...1_000_000), defaultText: "4096", programs: [.serve],

@@ -190,6 +190,8 @@ package struct ListenerSettings: SettingOptions {
     @Option(.legacyPort) var legacyPort: String?
     @Option(.legacyFeedbackPort) var legacyFeedbackPort: String?
     @Option(.sharedPort) var sharedPort: String?
+    @Option(.appleLimits) var appleLimits: String?
+    @Flag(no: .appleLimits) var noAppleLimits: Bool
     @Option(.connectionsPerAddress) var connectionsPerAddress: String?
     @Option(.deviceLogins) var deviceLogins: String?
     @Option(.proxies) var proxies: String?
@@ -205,7 +207,7 @@ package struct ListenerSettings: SettingOptions {
             .host: host, .serverNames: serverNames, .apnsPort: apnsPort, .devicePort: devicePort,
             .controlPort: controlPort, .httpPort: httpPort, .metricsPort: metricsPort, .metricsHost: metricsHost,
             .legacyPort: legacyPort, .legacyFeedbackPort: legacyFeedbackPort,
-            .sharedPort: sharedPort,
+            .sharedPort: sharedPort, .appleLimits: noAppleLimits ? "false" : appleLimits,
             .connectionsPerAddress: connectionsPerAddress, .deviceLogins: deviceLogins, .proxies: proxies,
             .certificate: certificate, .certificateKey: certificateKey,
         ]

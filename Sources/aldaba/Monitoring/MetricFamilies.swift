@@ -10,6 +10,8 @@ package enum MetricFamilies {
         "aldaba_build_info": "The version that runs; always 1.",
         "aldaba_metrics_refused_series_total": "Measurements that would have needed more series than the limit.",
 
+        "aldaba_apns_limits_total":
+            "Connections of providers that apple-limits slowed to one stream, or ended, by limit.",
         "aldaba_provider_requests_total": "Requests to the APNs provider API, by outcome: accepted, or Apple's reason.",
         "aldaba_fcm_requests_total": "Messages that came by FCM's API, by outcome.",
         "aldaba_legacy_pushes_total": "Pushes that came by the old binary interface, by outcome.",

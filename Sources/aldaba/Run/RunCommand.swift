@@ -27,6 +27,11 @@ struct RunCommand: AsyncParsableCommand {
             Use no namespaces: the server listens on free ports of this machine, which ALDABA_APNS, ALDABA_FCM and \
             ALDABA_HTTP name for the command.
             """) var ports = false
+    @Flag(
+        help: """
+            Treat connections to APNs as Apple does: one stream until a request is accepted and after each error, no new \
+            provider token within 20 minutes, and an end after many errors.
+            """) var appleLimits = false
     @Option(help: "A further host that is to be this server, such as a hub's: NAME.servicebus.windows.net.")
     var host: [String] = []
     @Flag(
@@ -62,7 +67,8 @@ struct RunCommand: AsyncParsableCommand {
             environment[RunNamespace.variable] == nil
             ? try RunNamespace.enter(isPlain: ports, allowsNetwork: allowNetwork, environment: environment)
             : try await RunSession(
-                command, hosts: host, isQuiet: quiet, isPlain: ports, allowsNetwork: allowNetwork,
+                command, hosts: host, isQuiet: quiet, isPlain: ports, hasAppleLimits: appleLimits,
+                allowsNetwork: allowNetwork,
                 environment: environment
             ).run()
         switch end {

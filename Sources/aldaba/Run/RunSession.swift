@@ -12,19 +12,22 @@ struct RunSession: Sendable {
     private let isQuiet: Bool
     /// Whether the command runs in the namespaces of its caller.
     private let isPlain: Bool
+    /// Whether connections to APNs have Apple's limits.
+    private let hasAppleLimits: Bool
     /// Whether other hosts can be reached too.
     private let allowsNetwork: Bool
     private let environment: [String: String]
     private let addresses = Readiness<ServerAddresses>()
 
     init(
-        _ command: [String], hosts: [String], isQuiet: Bool, isPlain: Bool, allowsNetwork: Bool,
-        environment: [String: String]
+        _ command: [String], hosts: [String], isQuiet: Bool, isPlain: Bool, hasAppleLimits: Bool,
+        allowsNetwork: Bool, environment: [String: String]
     ) {
         self.command = command
         self.hosts = VendorNames.all + hosts
         self.isQuiet = isQuiet
         self.isPlain = isPlain
+        self.hasAppleLimits = hasAppleLimits
         self.allowsNetwork = allowsNetwork
         self.environment = environment
     }
@@ -136,7 +139,7 @@ struct RunSession: Sendable {
             [
                 "serve", "--report-ready", "--data=\(folder.root)", "--development=true", "--environment=sandbox",
                 "--control-port=0", "--http-port=0", "--metrics-port=0", "--accept-any-credential=true",
-                "--accept-any-token=true",
+                "--accept-any-token=true", "--apple-limits=\(hasAppleLimits)",
             ] + ports
         var output = try PipeEnds()
         defer { output.close() }

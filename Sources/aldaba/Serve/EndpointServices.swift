@@ -34,7 +34,7 @@ struct ProviderService: Service, CustomStringConvertible {
                 environment: configuration.environment, credentials: parts.credentials,
                 certificates: parts.certificates, apps: parts.apps,
                 tokens: parts.tokens, acceptor: parts.mailboxes, channels: parts.channels, onDemand: parts.onDemand,
-                controls: parts.controls,
+                hasAppleLimits: configuration.values.flag(.appleLimits), controls: parts.controls,
                 on: MultiThreadedEventLoopGroup.singleton)
         } catch { throw ServeCommand.cannotListen(configuration.host, port: port, error: error) }
         bound(endpoint.port)

@@ -73,7 +73,7 @@ extension ProviderConnection {
         }
         if !result.body.isEmpty { answer.append("content-type", bytes: StaticBytes.json) }
         respond(call.stream, body: result.body, on: connection)
-        if result.message != nil { metrics.accepted.increment() }
+        if result.message != nil { recordAcceptance(on: connection) }
     }
 
     private func refuse(

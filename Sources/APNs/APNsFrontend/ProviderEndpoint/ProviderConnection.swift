@@ -19,13 +19,18 @@ final class ProviderConnection: HTTP2RequestHandler {
     /// A header block that every response reuses, so that none allocates a block of its own.
     var answer = HeaderBlock()
     var memory = DevicePushGate.Memory()
+    /// Apple's limits on the connection; `nil` where they are not wanted.
+    private var limits: AppleLimits?
     /// Whether the connection's certificate was read, which it has once its first request is received.
     private var isIdentified = false
 
     init(
         gate: DevicePushGate, acceptor: any NotificationAcceptor, metrics: ProviderMetrics,
-        refusedTokens: RefusedTokenReport, controls: TestControls?, connection: HTTP2ServerConnection
+        refusedTokens: RefusedTokenReport, controls: TestControls?, limits: AppleLimits? = nil,
+        connection: HTTP2ServerConnection
     ) {
+        self.limits = limits
+        if limits != nil { memory.credential = CredentialDirectory.Memory(countsFirstToken: true) }
         self.refusedTokens = refusedTokens
         recorder = controls.map(RequestRecorder.init)
         self.gate = gate
@@ -116,6 +121,25 @@ final class ProviderConnection: HTTP2RequestHandler {
         guard !isIdentified else { return }
         isIdentified = true
         memory.certificate = connection.peerCertificate.map(CertificateDirectory.Memory.init)
+        if memory.certificate != nil { perform(limits?.handleCertificate(), on: connection) }
+    }
+
+    /// Handles an accepted request by Apple's limits.
+    func recordAcceptance(on connection: HTTP2ServerConnection) {
+        metrics.accepted.increment()
+        perform(limits?.handleAcceptance(), on: connection)
+    }
+
+    private func perform(_ action: AppleLimits.Action?, on connection: HTTP2ServerConnection) {
+        switch action {
+        case .limitStreams(let count):
+            if count == 1 { metrics.slowed.increment() }
+            connection.limitStreams(to: count)
+        case .end(let reason):
+            metrics.ended.increment()
+            connection.shutDown(debugData: APNsRejection(reason).body)
+        case nil: break
+        }
     }
 
     /// Reports a refused credential.
@@ -168,7 +192,7 @@ final class ProviderConnection: HTTP2RequestHandler {
         }
         if gate.environment == .sandbox { answer.append("apns-unique-id", bytes: ServerAPNsID.bytes(of: id)) }
         respond(stream, on: connection)
-        metrics.accepted.increment()
+        recordAcceptance(on: connection)
     }
 
     /// Responds to people who open the address, which is the purpose of no program.
@@ -209,6 +233,7 @@ final class ProviderConnection: HTTP2RequestHandler {
         if refusal.reason == .serviceUnavailable { answer.append("retry-after", bytes: StaticBytes.retryAfter) }
         // The response to HEAD has only the fields (RFC 9110, section 9.3.2).
         respond(stream, body: hasBody ? refusal.body : [], reason: refusal.reason, on: connection)
+        perform(limits?.handleRefusal(refusal.reason), on: connection)
     }
 
     // MARK: Look-ups

@@ -142,6 +142,11 @@ extension CommandSection {
         for a program whose hosts can be set, without namespaces
         para un programa cuyos servidores se pueden configurar, sin espacios de nombres
 
+        Treat connections to APNs as Apple does: one stream until a request is accepted and after each error, no new \
+        provider token within 20 minutes, and an end after many errors.
+        Trata las conexiones a APNs como Apple: un stream hasta que se acepta una petición y después de cada error, ningún \
+        token de proveedor nuevo en 20 minutos, y el fin tras muchos errores.
+
         Do not print a line for each notification that arrives.
         No escribe una línea por cada notificación que llega.
 

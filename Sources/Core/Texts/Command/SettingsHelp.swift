@@ -50,6 +50,11 @@ extension CommandSection {
         Un solo puerto para clientes de TLS que encuentran el servidor por los nombres de Apple y Google: una \
         conexión para un nombre de Apple va a apns-port, cualquier otra a control-port. Sin él no escucha nada.
 
+        Whether connections to apns-port have Apple's limits: one stream until a request is accepted and after each error, \
+        no new provider token within 20 minutes, and an end after many errors.
+        Si las conexiones a apns-port tienen los límites de Apple: un stream hasta que se acepta una petición y después \
+        de cada error, ningún token de proveedor nuevo en 20 minutos, y el fin tras muchos errores.
+
         How many connections one address may have on each TLS listener; an IPv6 /64 counts as one.
         Cuántas conexiones puede tener una dirección en cada puerto de TLS; un /64 de IPv6 cuenta como una.
 

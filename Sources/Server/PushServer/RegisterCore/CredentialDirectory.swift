@@ -98,8 +98,15 @@ package final class CredentialDirectory: Sendable {
         /// The time at which a valid token replaced an earlier one of the same key.
         fileprivate var changedAt: Timestamp?
 
+        /// Whether the first token may be replaced no sooner than the later ones.
+        private let countsFirstToken: Bool
+
         /// Creates the cache of a connection that has made no request yet.
-        package init() {}
+        ///
+        /// - Parameter countsFirstToken: Whether the first token may be replaced only after 20 minutes, as at Apple's.
+        package init(countsFirstToken: Bool = false) { self.countsFirstToken = countsFirstToken }
+
+        fileprivate mutating func handleFirstToken(at now: Timestamp) { if countsFirstToken { changedAt = now } }
     }
 
     /// The number of wrong signatures of a connection beyond which further tokens are refused without a check: each
@@ -127,6 +134,7 @@ package final class CredentialDirectory: Sendable {
             if let refusal = Self.refusalOfChange(to: credential, at: clock(), &memory) {
                 return .refused(refusal, key: KnownKey(team: credential.team, keyID: credential.keyID))
             }
+            if memory.credential == nil { memory.handleFirstToken(at: clock()) }
             memory.authorization = ArraySlice(Array(authorization))
             memory.credential = credential
             (memory.version, memory.edition) = (version, edition)

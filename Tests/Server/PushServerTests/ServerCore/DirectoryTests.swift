@@ -126,6 +126,25 @@ import Testing
         #expect(reasons.last == .tooManyProviderTokenUpdates)
     }
 
+    @Test(arguments: [false, true])
+    func `a second token within 20 minutes is refused where the first one counts`(countsFirst: Bool) async throws {
+        let directory = credentials()
+        addKey("KEY1234567")
+        try await directory.reload()
+        var memory = CredentialDirectory.Memory(countsFirstToken: countsFirst)
+        #expect(isCredential(directory.known(try token("KEY1234567"), &memory)))
+        clock.advance(milliseconds: 19 * 60_000)
+        let second = directory.known(try token("KEY1234567"), &memory)
+        guard countsFirst else { return #expect(isCredential(second)) }
+        guard case .refused(let refusal, _) = second else {
+            Issue.record("the second token was taken")
+            return
+        }
+        #expect(refusal.reason == .tooManyProviderTokenUpdates)
+        clock.advance(milliseconds: 60_000)
+        #expect(isCredential(directory.known(try token("KEY1234567"), &memory)))
+    }
+
     @Test func `a store that cannot be read is asked once a second, and leaves the token unjudged`() async throws {
         let directory = credentials()
         addKey("KEY1234567")
