@@ -26,7 +26,7 @@ package struct SigningOptions: ParsableArguments {
     }
 
     /// The key that the options select, and its team.
-    private func keyFile(_ location: FolderOption) throws -> (file: ProviderKeyFile, team: TeamID) {
+    func keyFile(_ location: FolderOption) throws -> (file: ProviderKeyFile, team: TeamID) {
         if let key {
             guard let team, TeamID.hasShape(team) else {
                 throw CommandError(.invalidInput, "--key needs --team, ten characters A-Z0-9")

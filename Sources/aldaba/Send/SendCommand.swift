@@ -1,12 +1,8 @@
 import APNsProtocol
-import AgentEngine
 import AgentProtocol
-import AgentRuntime
 import AldabaConfiguration
 import ArgumentParser
 import Foundation
-import NIOPosix
-import NIOSSL
 import Networking
 import PushCore
 
@@ -20,6 +16,7 @@ struct SendCommand: AsyncParsableCommand {
               aldaba send --token TOKEN --title Hello --body 'From me'   to a device token
               aldaba send --token TOKEN --payload alert.json             a payload of your own
               aldaba send --app com.example.todo --title Hello --dry-run print the payload, send nothing
+              aldaba send --app com.example.todo --title Hello --wait presented   until it is on the screen
               aldaba send --recipients people.csv --title 'Hello {name}' --results sent.jsonl   to many devices
               aldaba send --apple sandbox --key AuthKey_X.p8 --team TEAM --topic com.example.todo --token TOKEN --title Hi
             """)
@@ -49,11 +46,16 @@ struct SendCommand: AsyncParsableCommand {
     var encryptionKey: String?
     @OptionGroup var fields: RequestFieldOptions
     @Option(help: "The server as host:port; without it the one that runs on the data folder.") var server: String?
-    @Option(help: "The control API's address for --image, https://host:port; without it the data folder's server's.")
+    @Option(
+        help: """
+            The control API's address for --image and --wait, https://host:port; without it the data folder's server's.
+            """)
     var control: String?
     @Option(help: "The authority of the server's certificate, PEM; without it the data folder's.") var ca: String?
     @Flag(help: "Check the payload and print it; send nothing.") var dryRun = false
+    @Flag(help: "Print a command of curl that sends the same; send nothing.") var curl = false
     @Flag(help: "Send the payload as it is, without a look at what it means.") var asIs = false
+    @OptionGroup var wait: WaitOptions
     @OptionGroup var bulk: BulkOptions
     @OptionGroup var apple: AppleOptions
     @Flag(help: "Print one JSON object.") var json = false
@@ -77,6 +79,11 @@ struct SendCommand: AsyncParsableCommand {
         let fault = apple.fault(
             topic: topic, isSimulatorFile: isSimulatorFile, app: app, server: server, image: image, signing: signing)
         if let fault { throw ValidationError(fault) }
+        if curl, dryRun || bulk.recipients != nil { throw ValidationError("--curl is for one notification") }
+        let waitFault = wait.fault(
+            isSent: !dryRun && !curl, isForApple: apple.environment != nil, hasOtherServer: server != nil,
+            hasControl: control != nil)
+        if let waitFault { throw ValidationError(waitFault) }
     }
 
     func run() async throws {
@@ -89,32 +96,12 @@ struct SendCommand: AsyncParsableCommand {
         warnOfPicture(in: payload)
         let body = encrypt ? try await encrypted(payload, for: deviceToken(target: file.target)) : payload
         if dryRun { return try showUnsent(body, topic: topic) }
-        let (host, port) = try address()
-        let token = try deviceToken(target: file.target)
-        let headers = try headers(host: host, port: port, token: token, topic: topic)
-        let identity = try apple.identity()
-        // A file of authorities that the environment names is Apple's too, where Aldaba has its name.
-        let authority = ca ?? (apple.environment == nil ? location.authority : AppleOptions.namedAuthority)
-        let tls: NIOSSLContext
-        do { tls = try .http2Client(trustRoots: authority.map { .file($0) } ?? .default, identity: identity) } catch {
-            throw CommandError(
-                .invalidInput, "\(authority ?? ""): no certificates in PEM; an authority's would be right")
-        }
-        let response: HTTP2Response
-        do {
-            let client = try await HTTP2Client.connect(
-                host: host, port: port, tls: tls, on: MultiThreadedEventLoopGroup.singleton)
-            response = try await client.request(headers: headers, body: body)
-            await client.close()
-        } catch HTTP2RequestError.timedOut {
-            throw CommandError(
-                .timedOut, "\(host):\(port) did not answer in time; it may have taken the notification")
-        } catch {
-            throw CommandError(
-                .unreachable,
-                "\(ServerAddresses.authority(host, port)) cannot be asked: \(ConnectionFault.commandWords(error, host: host))"
-            )
-        }
+        let push = PreparedPush(
+            token: try deviceToken(target: file.target), fields: requestFields(topic: topic), body: body)
+        if curl { return print(try curlLine(push)) }
+        let client = try makeClient(waitsForConnectivity: false)
+        let response = try await response(to: push, by: client)
+        await client.shutDown(grace: .zero)
         try await show(response, sent: body)
     }
 
@@ -197,77 +184,14 @@ struct SendCommand: AsyncParsableCommand {
         return topic + suffix
     }
 
-    private func headers(host: String, port: Int, token: String, topic: String) throws -> HeaderBlock {
-        var headers = HeaderBlock()
-        headers.append(":method", "POST")
-        headers.append(":scheme", "https")
-        headers.append(":authority", ServerAddresses.authority(host, port))
-        headers.append(":path", "/3/device/\(token)")
-        if !apple.hasCertificate { headers.append("authorization", "bearer \(try signing.token(location))") }
-        headers.append("apns-topic", topic)
-        headers.append("apns-push-type", fields.pushType ?? "alert")
+    /// The fields of the request, apart from the credential.
+    private func requestFields(topic: String) -> [(name: String, value: String)] {
         let optional = [
             ("apns-priority", fields.priority), ("apns-expiration", fields.expiration),
-            ("apns-collapse-id", fields.collapseID),
-            ("apns-id", fields.id),
+            ("apns-collapse-id", fields.collapseID), ("apns-id", fields.id),
         ]
-        for (name, value) in optional { if let value { headers.append(name, value) } }
-        return headers
-    }
-
-    private func show(_ response: HTTP2Response, sent body: [UInt8]) async throws {
-        let apnsID = response.header("apns-id") ?? ""
-        struct Answer: Decodable { var reason: String }
-        let answer = try? JSONDecoder().decode(Answer.self, from: Data(response.body))
-        if json {
-            let unique = response.header("apns-unique-id")
-            print(
-                try JSONLine.of(
-                    Shown(status: response.status, apnsId: apnsID, apnsUniqueId: unique, reason: answer?.reason)))
-        } else {
-            print("\(response.status)  apns-id \(apnsID)\(answer.map { "  \($0.reason)" } ?? "")")
-            if response.status == 200, apple.environment != nil { print(TerminalText.lines(apple.accepted(response))) }
-        }
-        guard response.status != 200 else { return }
-        let code: CommandExit =
-            switch response.status {
-            case 403: .notAuthorized
-            case 400..<500: .invalidInput
-            default: .failed
-            }
-        let sentence = answer.flatMap { APNsReason(rawValue: $0.reason) }?.sentence
-        let note = await refusalNote(apnsID)
-        // The probable intention, with line and column; an encrypted payload cannot be examined.
-        let meant = encrypt ? nil : PayloadDiagnosis(body, pushType: fields.pushType.flatMap(PushType.init))
-        let words = [answer?.reason ?? "status \(response.status)", sentence, note, meant.map { "\($0)" }]
-        let who = apple.environment == nil ? "the server" : "Apple"
-        throw CommandError(code, "\(who) refused: \(words.compactMap(\.self).joined(separator: ": "))")
-    }
-
-    /// The timeline's note on why a notification was refused; `nil` where there is none, or the timeline is
-    /// unreachable.
-    private func refusalNote(_ apnsID: String) async -> String? {
-        // Another server than the data folder's has its timelines elsewhere.
-        guard server == nil, apple.environment == nil, !apnsID.isEmpty else { return nil }
-        var asked = ServerOption()
-        (asked.server, asked.ca, asked.location) = (nil, ca, location)
-        let request = NotificationsRequest(id: apnsID, server: asked, signing: signing)
-        guard let body = try? await request.answer(to: .timelines) else { return nil }
-        let found = try? JSONDecoder().decode([Told].self, from: body)
-        return found?.last?.timeline.last?.note
-    }
-
-    private struct Told: Decodable {
-        struct Entry: Decodable { var note: String? }
-        var timeline: [Entry]
-    }
-
-    private struct Shown: Encodable {
-        var status: Int
-        var apnsId: String
-        /// The id by which the Push Notifications Console finds a push of the sandbox.
-        var apnsUniqueId: String?
-        var reason: String?
+        let given = optional.compactMap { name, value in value.map { (name: name, value: $0) } }
+        return [("apns-topic", topic), ("apns-push-type", fields.pushType ?? "alert")] + given
     }
 }
 

@@ -12,7 +12,8 @@ import SQLiteStore
 /// `aldaba doctor`: reports what `up` would check, and the remedies.
 struct DoctorCommand: AsyncParsableCommand, ServerSettingGroups {
     static let configuration = CommandConfiguration(
-        commandName: "doctor", abstract: "Check the requirements of `up`, and print how to meet them.",
+        commandName: "doctor",
+        abstract: "Check the requirements of `up`, or what a provider has, and print what is wrong.",
         usage: "aldaba doctor [<options>]",
         discussion: """
             \(SettingsHelp.places)
@@ -20,8 +21,10 @@ struct DoctorCommand: AsyncParsableCommand, ServerSettingGroups {
             EXAMPLES:
               aldaba doctor                              what is missing on this machine
               aldaba doctor --data /var/lib/aldaba       for a server's data folder
+              aldaba doctor --provider --topic com.example.todo --token TOKEN   for a provider's credential and token
             """)
     @Flag(help: "Print one JSON array.") var json = false
+    @OptionGroup(title: "OPTIONS OF A PROVIDER") var provider: ProviderDoctorOptions
     @OptionGroup var file: ConfigurationOption
     @OptionGroup(title: SettingTitle.shared) var shared: SharedSettings
     @OptionGroup(title: SettingTitle.server) var listeners: ListenerSettings
@@ -30,7 +33,12 @@ struct DoctorCommand: AsyncParsableCommand, ServerSettingGroups {
     @OptionGroup(title: SettingTitle.server) var console: ConsoleSettings
     @OptionGroup(title: SettingTitle.agent) var device: DeviceSettings
 
+    func validate() throws {
+        if let fault = provider.fault { throw ValidationError(fault) }
+    }
+
     func run() async throws {
+        if provider.provider { return try show(await providerFindings()) }
         let environment = ProcessInfo.processInfo.environment
         let values = try values(of: .up, serverWords + device.words, environment: environment)
         for warning in values.warnings { Terminal.printError("warning: \(warning)") }
@@ -45,6 +53,10 @@ struct DoctorCommand: AsyncParsableCommand, ServerSettingGroups {
         findings += [
             PathDiagnosis.agent(folder.agentSocket(environment: environment)), Self.bus(), Self.demoApp(),
         ]
+        try show(findings)
+    }
+
+    private func show(_ findings: [Finding]) throws {
         if json {
             try print(JSONLine.of(findings))
         } else {
@@ -55,6 +67,28 @@ struct DoctorCommand: AsyncParsableCommand, ServerSettingGroups {
             }
         }
         if findings.contains(where: \.isProblem) { throw CommandError(.failed, "") }
+    }
+
+    /// The findings on a provider's credential, topic and device token.
+    private func providerFindings() async -> [Finding] {
+        var location = FolderOption()
+        location.data = shared.given[.data] ?? nil
+        // The setting of the server's certificate has the name of `send`'s option for a provider's.
+        let apple = provider.apple(certificate: listeners.given[.certificate] ?? nil)
+        do {
+            let credential = try apple.credential() ?? provider.signing.credential(location)
+            let credentialName = Finding(what: try provider.credentialName(location, apple))
+            let (server, other) = try provider.servers(credential, location)
+            let diagnosis = ProviderDiagnosis(
+                topic: provider.topic ?? "", token: provider.token, server: server, other: other)
+            return [credentialName] + (await diagnosis.findings())
+        } catch {
+            return [
+                Finding(
+                    what: "\(error)", remedy: "name the credential and the server as `send` takes them", isProblem: true
+                )
+            ]
+        }
     }
 
     /// The state of the store as the server that runs on the folder reports it; `nil` where none does.

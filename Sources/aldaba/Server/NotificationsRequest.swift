@@ -27,6 +27,19 @@ package struct NotificationsRequest {
     ///
     /// - Throws: ``CommandError`` for every answer but 200.
     package func answer(to wish: Wish) async throws -> Data {
+        let (status, body) = try await ControlClient.exchange(request(wish), authority: server.authority)
+        return try Self.body(of: status, body)
+    }
+
+    /// The body of the server's answer to a client that the caller keeps.
+    ///
+    /// - Throws: ``CommandError`` for every answer but 200.
+    package func answer(to wish: Wish, by client: HTTPClient) async throws -> Data {
+        let (status, body) = try await ControlClient.exchange(request(wish), with: client)
+        return try Self.body(of: status, body)
+    }
+
+    private func request(_ wish: Wish) throws -> HTTPClientRequest {
         // FCM's name of a message ends in the internal id.
         let name = id.hasPrefix("projects/") ? id.split(separator: "/").last.map(String.init) ?? id : id
         let plain = CharacterSet.alphanumerics.union(.init(charactersIn: "-"))
@@ -35,7 +48,10 @@ package struct NotificationsRequest {
         }
         var request = try server.request("/v1/notifications/\(path)", signing: signing)
         if wish == .withdrawal { request.method = .DELETE }
-        let (status, body) = try await ControlClient.exchange(request, authority: server.authority)
+        return request
+    }
+
+    private static func body(of status: Int, _ body: Data) throws -> Data {
         switch status {
         case 200: return body
         case 401, 403:

@@ -11,6 +11,107 @@ extension CommandSection {
         note     {what}
         nota     {what}
 
+        --topic, --token, --key, --p12, --apple and --server need --provider
+        --topic, --token, --key, --p12, --apple y --server necesitan --provider
+
+        --provider needs --topic, the app's bundle id
+        --provider necesita --topic, el bundle id de la aplicación
+
+        --apple is sandbox or production
+        --apple es sandbox o production
+
+        there is no file of authorities {path}
+        no existe el archivo de autoridades {path}
+
+        provider key {key} of team {team}
+        clave de proveedor {key} del equipo {team}
+
+        the certificate and its key in {path} can be read
+        el certificado y su clave en {path} se pueden leer
+
+        name the credential and the server as `send` takes them
+        nombre la credencial y el servidor como los acepta `send`
+
+        {server} accepts the credential for the topic {topic}
+        {server} acepta la credencial para el topic {topic}
+
+        no device token was checked
+        no se comprobó ningún token de dispositivo
+
+        name one with --token
+        nombre uno con --token
+
+        look at the address, and name the authority of its certificate with --ca
+        mire la dirección, y nombre con --ca la autoridad de su certificado
+
+        the topic {topic} has not the form of a bundle id
+        el topic {topic} no tiene la forma de un bundle id
+
+        the topic is the app's bundle id, such as com.example.todo
+        el topic es el bundle id de la aplicación, como com.example.todo
+
+        the device token is not in hexadecimal digits
+        el token de dispositivo no está en dígitos hexadecimales
+
+        an app has it as bytes; write each as two digits, without blanks and angle brackets
+        una aplicación lo tiene en bytes; escriba cada uno con dos dígitos, sin espacios ni corchetes angulares
+
+        the device token is live, for {topic} at {server}
+        el token de dispositivo está vivo, para {topic} en {server}
+
+        try again
+        inténtelo de nuevo
+
+        try again later
+        inténtelo más tarde
+
+        the device token is one of {other}, not of {environment}
+        el token de dispositivo es de {other}, no de {environment}
+
+        send with --apple {environment}; the build of the app decides it
+        envíe con --apple {environment}; lo decide la compilación de la aplicación
+
+        {server} answered {reason}: {sentence}
+        {server} respondió {reason}: {sentence}
+
+        {server} answered {reason}
+        {server} respondió {reason}
+
+        the key, the key's id and the team do not belong together, or the key was revoked; look at all three in the \
+        developer account
+        la clave, su id y el equipo no corresponden entre sí, o la clave fue revocada; mire los tres en la cuenta de \
+        desarrollador
+
+        this machine's clock is wrong by more than an hour; set it right
+        el reloj de esta máquina se desvía más de una hora; póngalo en hora
+
+        name a credential with --key and --team, or --p12
+        nombre una credencial con --key y --team, o --p12
+
+        the key is for the other environment; send with --apple of that one, or make a key for both
+        la clave es del otro entorno; envíe con el --apple de ese, o cree una clave para ambos
+
+        the key may not send to this app; use a key whose topics contain it
+        la clave no puede enviar a esta aplicación; use una clave cuyos topics la contengan
+
+        the certificate is not for this environment, has ended, or was revoked; make another
+        el certificado no es de este entorno, ha caducado o fue revocado; cree otro
+
+        the topic is the app's bundle id, and the credential must be of the app's team
+        el topic es el bundle id de la aplicación, y la credencial debe ser del equipo de la aplicación
+
+        the token is malformed, of the other environment, or of another server; have the app register again
+        el token está mal formado, es del otro entorno o de otro servidor; haga que la aplicación se registre otra vez
+
+        the token is another app's; send it with that app's bundle id
+        el token es de otra aplicación; envíe con el bundle id de esa aplicación
+
+        delete the token; the app registers another one when it runs
+        borre el token; la aplicación registra otro cuando se ejecuta
+
+        the server's reason says what is wrong with the request
+        la razón del servidor dice qué está mal en la petición
+
         data folder {path}, to be made in {parent}
         carpeta de datos {path}, que se creará en {parent}
 

@@ -29,6 +29,9 @@ extension CommandSection {
         SETTINGS OF THE AGENT:
         AJUSTES DEL AGENTE:
 
+        OPTIONS OF A PROVIDER:
+        OPCIONES DE UN PROVEEDOR:
+
         OPTIONS OF NOTIFY-SEND:
         OPCIONES DE NOTIFY-SEND:
 

@@ -81,9 +81,24 @@ extension CommandSection {
         The server as host:port; without it the one that runs on the data folder.
         El servidor, como host:port; sin él, el que está en marcha sobre la carpeta de datos.
 
-        The control API's address for --image, https://host:port; without it the data folder's server's.
-        La dirección de la API de control para --image, https://host:port; sin ella, la del servidor de la carpeta \
+        The control API's address for --image and --wait, https://host:port; without it the data folder's server's.
+        La dirección de la API de control para --image y --wait, https://host:port; sin ella, la del servidor de la carpeta \
         de datos.
+
+        Print a command of curl that sends the same; send nothing.
+        Escribe una orden de curl que envía lo mismo; no envía nada.
+
+        Wait until the timeline has this state or a later one: accepted, acked, presented or opened.
+        Espera hasta que la cronología tenga este estado o uno posterior: accepted, acked, presented u opened.
+
+        With --wait: how long to wait (default: 30).
+        Con --wait: cuánto esperar (por omisión: 30).
+
+        aldaba send --app com.example.todo --title Hello --wait presented   until it is on the screen
+        aldaba send --app com.example.todo --title Hello --wait presented   hasta que esté en la pantalla
+
+        until it is on the screen
+        hasta que esté en la pantalla
 
         Check the payload and print it; send nothing.
         Comprueba el payload y lo escribe; no envía nada.

@@ -183,6 +183,42 @@ extension CommandSection {
         exporting
         exportando
 
+        --curl is for one notification
+        --curl es para una sola notificación
+
+        --timeout needs --wait
+        --timeout necesita --wait
+
+        --timeout is 1 to 86400 seconds
+        --timeout es de 1 a 86400 segundos
+
+        --wait needs a notification that is sent: leave --dry-run and --curl out
+        --wait necesita una notificación que se envíe: omita --dry-run y --curl
+
+        --wait {state} needs Aldaba's server: Apple tells only that it accepted
+        --wait {state} necesita el servidor de Aldaba: Apple solo dice que aceptó
+
+        --wait {state} with --server needs --control, where timelines are read
+        --wait {state} con --server necesita --control, donde se leen las cronologías
+
+        {state} after {seconds} s
+        {state} tras {seconds} s
+
+        the notification is not {state}, it has ended as {end}
+        la notificación no está en {state}, ha terminado como {end}
+
+        the notification is not {state} after {seconds} s; its latest state is {latest}
+        la notificación no está en {state} tras {seconds} s; su último estado es {latest}
+
+        notifications that are not {state}: {count}
+        notificaciones que no están en {state}: {count}
+
+        stopped: devices that were not sent to: {count}; the same command goes on
+        detenido: dispositivos a los que no se envió: {count}; la misma orden continúa
+
+        stopped: devices that were not sent to: {count}
+        detenido: dispositivos a los que no se envió: {count}
+
         uploading {path}
         subiendo {path}
 

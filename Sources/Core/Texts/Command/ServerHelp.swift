@@ -36,8 +36,31 @@ extension CommandSection {
         Print Docs/configuration.md.
         Escribe Docs/configuration.md.
 
-        Check the requirements of `up`, and print how to meet them.
-        Comprueba lo que necesita `up`, y escribe cómo resolver lo que falta.
+        Check the requirements of `up`, or what a provider has, and print what is wrong.
+        Comprueba lo que necesita `up`, o lo que tiene un proveedor, y escribe qué está mal.
+
+        for a provider's credential and token
+        para la credencial y el token de un proveedor
+
+        Check what a provider has, its credential, topic and device token, in place of this machine. Nothing is shown on \
+        a device.
+        Comprueba lo que tiene un proveedor, su credencial, topic y token de dispositivo, en vez de esta máquina. No se \
+        muestra nada en ningún dispositivo.
+
+        With --provider: the app's bundle id.
+        Con --provider: el bundle id de la aplicación.
+
+        With --provider: a device token of the app.
+        Con --provider: un token de dispositivo de la aplicación.
+
+        With --provider: ask Apple's servers: sandbox for apps that Xcode installed, else production.
+        Con --provider: pregunta a los servidores de Apple: sandbox para aplicaciones que instaló Xcode; si no, production.
+
+        With --provider: ask this server, host:port; without it the one that runs on the data folder.
+        Con --provider: pregunta a este servidor, host:port; sin ella, al que se ejecuta en la carpeta de datos.
+
+        With --provider: the authority of the server's certificate, PEM.
+        Con --provider: la autoridad del certificado del servidor, PEM.
 
         for a server's data folder
         para la carpeta de datos de un servidor

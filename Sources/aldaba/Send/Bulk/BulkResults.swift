@@ -30,10 +30,12 @@ struct BulkResult: Codable, Hashable, Sendable {
     var reason: String?
     /// The time since which the token is dead, in seconds since 1970.
     var since: Int?
+    /// The latest state of the timeline, in the second line of a device whose notification was waited for.
+    var state: String?
     /// Whether the credential, the topic or the request is wrong; not written.
     var isConfigurationFault = false
 
-    private enum CodingKeys: String, CodingKey { case line, token, outcome, apnsID, uniqueID, reason, since }
+    private enum CodingKeys: String, CodingKey { case line, token, outcome, apnsID, uniqueID, reason, since, state }
 
     /// Makes the line of a result.
     init(_ result: Result<APNsResult, APNsSendError>, of recipient: BulkRecipients.Recipient) {

@@ -13,8 +13,11 @@ struct BulkSend {
     let notification: @Sendable (BulkRecipients.Recipient) -> APNsNotification
     /// The time between two notifications; zero for no limit.
     let interval: Duration
+    /// Whether a person has stopped the send.
+    let isStopped: @Sendable () -> Bool
 
-    /// Sends to devices, and passes each result to a tally.
+    /// Sends to devices, and passes each result to a tally. Once a person has stopped it, nothing new is sent, and open
+    /// requests get their results.
     func run(_ recipients: [BulkRecipients.Recipient], _ tally: BulkTally) async throws {
         let clock = ContinuousClock()
         var next = clock.now
@@ -26,7 +29,7 @@ struct BulkSend {
                     // What a slow server held back is not sent in a burst.
                     next = max(next, clock.now) + interval
                 }
-                if await tally.isHopeless { break }
+                if await tally.isHopeless || isStopped() { break }
                 let (client, notification) = (client, notification(recipient))
                 group.addTask {
                     let result: Result<APNsResult, APNsSendError>
@@ -38,7 +41,6 @@ struct BulkSend {
             }
             try await group.waitForAll()
         }
-        try await tally.close()
     }
 }
 
@@ -51,20 +53,31 @@ actor BulkTally {
     private var ended = 0
     /// The number of results in a row that name a fault of the configuration.
     private var faults = 0
+    /// Whether the lines of accepted notifications are retained.
+    private let remembersAccepted: Bool
+    /// The lines of accepted notifications, where they are retained.
+    private(set) var accepted: [BulkResult] = []
     /// The number of devices with each outcome.
     private(set) var counts: [BulkResult.Outcome: Int] = [:]
 
     /// Creates a tally without results.
     ///
     /// - Parameter expected: The number of results to come.
-    init(of expected: Int, file: BulkResultFile?, showsProgress: Bool) {
+    init(of expected: Int, file: BulkResultFile?, showsProgress: Bool, remembersAccepted: Bool) {
         (self.expected, self.file, self.showsProgress) = (expected, file, showsProgress)
+        self.remembersAccepted = remembersAccepted
     }
 
     /// Whether the credential, the topic or the request is wrong: nothing was accepted, and every answer says so.
     var isHopeless: Bool { faults >= Self.faultLimit && counts[.accepted] == nil }
 
     private static let faultLimit = 20
+
+    /// Writes the second line of a device, with the state to which its notification has come.
+    func addState(_ result: BulkResult) throws { try file?.add(result) }
+
+    /// The number of devices that have a result.
+    var count: Int { ended }
 
     /// Ends the file.
     func close() throws { try file?.close() }
@@ -75,6 +88,7 @@ actor BulkTally {
         counts[result.outcome, default: 0] += 1
         ended += 1
         try file?.add(result)
+        if remembersAccepted, result.outcome == .accepted { accepted.append(result) }
         // A terminal is not written to for each of many thousands.
         if showsProgress, ended == expected || ended.isMultiple(of: max(1, expected / 200)) { show() }
     }

@@ -24,18 +24,38 @@ extension SendCommand {
         let done = try bulk.results.map(BulkResultFile.done) ?? []
         let left = file.recipients.filter { !done.contains($0.token.lowercased()) }
         if dryRun { return Terminal.printError("devices to send to: \(left.count), for \(topic); nothing was sent") }
+        let stopped = StopFlag()
+        let signals = stopped.watch()
+        defer { signals.cancel() }
         let send = BulkSend(
-            client: try bulkClient(), notification: try notification(template, topic: topic),
-            interval: bulk.rate.map { .seconds(1) / $0 } ?? .zero)
+            client: try makeClient(waitsForConnectivity: true), notification: try notification(template, topic: topic),
+            interval: bulk.rate.map { .seconds(1) / $0 } ?? .zero, isStopped: { stopped.isSet })
         let tally = BulkTally(
             of: left.count, file: try bulk.results.map(BulkResultFile.init),
-            showsProgress: !json && isatty(STDERR_FILENO) == 1)
+            showsProgress: !json && isatty(STDERR_FILENO) == 1, remembersAccepted: wait.awaitsTimeline)
         try await send.run(left, tally)
         await send.client.shutDown()
+        let states = try await awaitedStates(tally)
+        try await tally.close()
         if await tally.isHopeless {
             Terminal.printError("stopped: every answer names a fault of the credential, the topic or the request")
         }
-        try show(await tally.counts, skipped: file.recipients.count - left.count)
+        try show(await tally.counts, skipped: file.recipients.count - left.count, states: states)
+        let unsent = left.count - (await tally.count)
+        guard !stopped.isSet || unsent == 0 else {
+            let remedy = bulk.results == nil ? "" : "; the same command goes on"
+            throw CommandError(.partlyDone, "stopped: devices that were not sent to: \(unsent)\(remedy)")
+        }
+        try check(await tally.counts, states)
+    }
+
+    /// The states to which the accepted notifications have come; `nil` where nothing is waited for.
+    private func awaitedStates(_ tally: BulkTally) async throws -> BulkStates? {
+        guard let state = wait.state, wait.awaitsTimeline else { return nil }
+        let (accepted, deadline) = (await tally.accepted, ContinuousClock.now + wait.time)
+        return try await watching(for: state) { watch in
+            try await BulkStates(of: accepted, watch, until: deadline) { try await tally.addState($0) }
+        }
     }
 
     /// The lines whose payload no server would accept.
@@ -85,38 +105,31 @@ extension SendCommand {
         }
     }
 
-    private func bulkClient() throws -> APNsClient {
-        let (host, port) = try address()
-        let authority = ca ?? (apple.environment == nil ? location.authority : AppleOptions.namedAuthority)
-        let authorities = try authority.map { path in
-            guard let bytes = try PrivateFile.bytes(path) else {
-                throw CommandError(.invalidInput, "there is no file of authorities \(path)")
-            }
-            return String(decoding: bytes, as: UTF8.self)
-        }
-        do {
-            return try APNsClient(
-                credential: try apple.credential() ?? signing.credential(location),
-                server: APNsServer(host: host, port: port, authorities: authorities))
-        } catch let fault as APNsCredential.Fault { throw CommandError(.invalidInput, "\(fault)") }
-    }
-
-    private func show(_ counts: [BulkResult.Outcome: Int], skipped: Int) throws {
-        let failed = counts.filter { $0.key != .accepted }.values.reduce(0, +)
+    private func show(_ counts: [BulkResult.Outcome: Int], skipped: Int, states: BulkStates?) throws {
         if json {
             var all = Dictionary(
                 uniqueKeysWithValues: BulkResult.Outcome.allCases.map { ($0.rawValue, counts[$0] ?? 0) })
             all["skipped"] = skipped
+            if let states { all[states.awaited.rawValue] = states.reached }
             print(try JSONLine.of(all))
         } else {
             let texts = BulkResult.Outcome.allCases.compactMap { outcome in
                 counts[outcome].map { "\($0) \(outcome.words)" }
             }
-            print(
-                (texts + (skipped > 0 ? ["\(skipped) left out, since they have an answer"] : [])).joined(
-                    separator: ", "))
+            let reached = states.map { ["\($0.reached) \($0.awaited.rawValue)"] } ?? []
+            let skips = skipped > 0 ? ["\(skipped) left out, since they have an answer"] : []
+            print((texts + reached + skips).joined(separator: ", "))
         }
+    }
+
+    /// Ends the command if not everything came as far as it was to come.
+    private func check(_ counts: [BulkResult.Outcome: Int], _ states: BulkStates?) throws {
+        let failed = counts.filter { $0.key != .accepted }.values.reduce(0, +)
         guard failed == 0 else { throw CommandError(.failed, "notifications that were not accepted: \(failed)") }
+        guard let states, states.ended + states.pending > 0 else { return }
+        throw CommandError(
+            states.ended > 0 ? .failed : .timedOut,
+            "notifications that are not \(states.awaited.rawValue): \(states.ended + states.pending)")
     }
 }
 
