@@ -22,8 +22,8 @@ struct ProviderDiagnosis {
 
     /// A token that no device has.
     private static let noDevice = String(repeating: "0", count: 64)
-    /// A background push, which shows nothing.
-    private static let payload = Array(#"{"aps":{"content-available":1}}"#.utf8)
+    /// A background push that shows nothing and wakes no app.
+    private static let payload = Array(#"{"aps":{}}"#.utf8)
 
     /// The findings, in the order of the checks; the first problem ends them.
     func findings() async -> [Finding] {
