@@ -33,12 +33,14 @@ package struct ProviderKeyFile: Sendable {
         self.key = key
     }
 
-    /// Reads a key; its id is in the file's name.
-    package init(path: String) throws {
+    /// Reads a key.
+    ///
+    /// - Parameter keyID: The id; `nil` for that in the file's name.
+    package init(path: String, keyID: String? = nil) throws {
         let name = URL(fileURLWithPath: path).lastPathComponent
-        let id = String(name.dropFirst(8).dropLast(3))
-        guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8"), KeyID.hasShape(id)
-        else { throw Unreadable(path: path, reason: "its name does not tell the key's id") }
+        let isNamed = name.hasPrefix("AuthKey_") && name.hasSuffix(".p8")
+        let id = keyID ?? (isNamed ? String(name.dropFirst(8).dropLast(3)) : "")
+        guard KeyID.hasShape(id) else { throw Unreadable(path: path, reason: "its name does not tell the key's id") }
         guard let text = try PrivateFile.secret(path, limit: 65_536)?.wrappedValue else {
             throw Unreadable(path: path, reason: "there is no such file")
         }

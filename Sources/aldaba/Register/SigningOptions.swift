@@ -6,7 +6,8 @@ import PushCore
 
 /// The options that select the signing key.
 package struct SigningOptions: ParsableArguments {
-    @Option(help: "The key's id; without it the data folder's oldest key.") var keyID: String?
+    @Option(help: "The key's id; without it the data folder's oldest key, or the id in the name of --key.") var keyID:
+        String?
     @Option(help: "The team; without it the key's own.") var team: String?
     @Option(help: "A key file AuthKey_KEYID.p8 from elsewhere; needs --team.") var key: String?
 
@@ -31,7 +32,10 @@ package struct SigningOptions: ParsableArguments {
             guard let team, TeamID.hasShape(team) else {
                 throw CommandError(.invalidInput, "--key needs --team, ten characters A-Z0-9")
             }
-            return (try ProviderKeyFile(path: key), TeamID(rawValue: team))
+            guard keyID.map({ KeyID.hasShape($0) }) ?? true else {
+                throw CommandError(.invalidInput, "--key-id is ten characters A-Z0-9")
+            }
+            return (try ProviderKeyFile(path: key, keyID: keyID), TeamID(rawValue: team))
         }
         let ring = KeyRing(folder: location.folder.keys)
         guard let entry = try ring.entry(keyID: keyID, team: team) else {

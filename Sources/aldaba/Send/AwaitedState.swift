@@ -35,7 +35,8 @@ enum AwaitedState: String, CaseIterable, Sendable {
     /// Whether a notification in a state comes no further.
     private func isEnd(_ state: NotificationState) -> Bool {
         switch state {
-        case .expired, .replaced, .withdrawn, .dropped, .failed, .undecryptable, .suppressed, .dismissed: true
+        // What could not be decrypted is shown as its placeholder, or not at all.
+        case .expired, .replaced, .withdrawn, .dropped, .failed, .suppressed, .dismissed: true
         default: false
         }
     }

@@ -11,9 +11,10 @@ extension SendCommand {
             parts += ["--cacert", Self.quoted(authority)]
         }
         if let p12 = apple.p12 {
-            parts += ["--cert-type", "P12", "--cert", Self.quoted(p12)]
+            parts += ["--cert-type", "P12", "--cert", Self.certificate(p12)]
+            if let file = apple.passphraseFile { parts += ["--pass", "\"$(cat \(Self.quoted(file)))\""] }
         } else if let certificate = apple.certificate {
-            parts += ["--cert", Self.quoted(certificate)]
+            parts += ["--cert", Self.certificate(certificate)]
         } else {
             parts += ["--header", "\"authorization: bearer $(\(tokenCommand))\""]
         }
@@ -31,6 +32,11 @@ extension SendCommand {
         return options.reduce("aldaba key token") { text, option in
             option.1.map { "\(text) \(option.0) \(Self.quoted($0))" } ?? text
         }
+    }
+
+    /// The argument of curl's `--cert`, in which a passphrase may follow a colon.
+    private static func certificate(_ path: String) -> String {
+        quoted(path.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: ":", with: "\\:"))
     }
 
     /// A word of a POSIX shell (IEEE 1003.1, section 2.2.2).

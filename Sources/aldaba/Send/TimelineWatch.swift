@@ -41,10 +41,11 @@ struct TimelineWatch: Sendable {
         guard let found = try? JSONDecoder().decode([Found].self, from: body), let entries = found.last?.timeline else {
             throw CommandError(.failed, "the server's answer cannot be read")
         }
-        let states = entries.compactMap { NotificationState(text: $0.state) }
+        let progress = awaited.progress(entries.compactMap { NotificationState(text: $0.state) })
+        var decisive = entries.last
+        if case .ended(let state) = progress { decisive = entries.last { $0.state == state.text } }
         return Result(
-            state: entries.last?.state ?? NotificationState.accepted.text, note: entries.last?.note,
-            progress: awaited.progress(states))
+            state: decisive?.state ?? NotificationState.accepted.text, note: decisive?.note, progress: progress)
     }
 
     private struct Found: Decodable {

@@ -35,6 +35,9 @@ struct DoctorCommand: AsyncParsableCommand, ServerSettingGroups {
 
     func validate() throws {
         if let fault = provider.fault { throw ValidationError(fault) }
+        if provider.p12 != nil, (listeners.given[.certificate] ?? nil) != nil {
+            throw ValidationError("--certificate and --p12 both name the certificate: give one of them")
+        }
     }
 
     func run() async throws {

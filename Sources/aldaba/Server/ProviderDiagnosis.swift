@@ -128,7 +128,7 @@ extension ProviderDiagnosis {
         let sentence = refusal.reason.map { ": \($0.sentence)" } ?? ""
         let since = refusal.since.map { ", since \(ISO8601DateFormatter().string(from: $0))" } ?? ""
         return Finding(
-            what: "\(server.name) answered \(refusal.text)\(sentence)\(since)", remedy: Self.remedy(refusal),
+            what: "\(server.name) answered \(refusal.text)\(since)\(sentence)", remedy: Self.remedy(refusal),
             isProblem: true)
     }
 

@@ -34,6 +34,7 @@ struct ProviderDoctorOptions: ParsableArguments {
             return others.contains { $0 != nil }
                 ? "--topic, --token, --key, --p12, --apple and --server need --provider" : nil
         }
+        if passphraseFile != nil, p12 == nil { return "--passphrase-file needs --p12" }
         if topic == nil { return "--provider needs --topic, the app's bundle id" }
         if environment != nil, server != nil { return "--apple and --server both name the server: give one of them" }
         return nil

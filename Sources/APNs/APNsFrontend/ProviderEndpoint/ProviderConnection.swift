@@ -137,7 +137,10 @@ final class ProviderConnection: HTTP2RequestHandler {
             connection.limitStreams(to: count)
         case .end(let reason):
             metrics.ended.increment()
-            connection.shutDown(debugData: APNsRejection(reason).body)
+            let body = APNsRejection(reason).body
+            // GOAWAY would overtake the DATA of the response, which is written when the loop has read what there is.
+            let bound = NIOLoopBound(connection, eventLoop: connection.eventLoop)
+            connection.eventLoop.execute { bound.value.shutDown(debugData: body) }
         case nil: break
         }
     }

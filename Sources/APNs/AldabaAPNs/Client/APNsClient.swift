@@ -93,6 +93,9 @@ public final class APNsClient: APNsSending {
         }
     }
 
+    /// Takes no more notifications, and fails those that are not in flight, as not processed.
+    package func stop() { pool.stop() }
+
     /// Takes no more notifications, waits for the results of the open ones, and closes the connections.
     ///
     /// - Parameter grace: The time after which open notifications fail.

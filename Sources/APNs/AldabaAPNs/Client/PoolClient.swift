@@ -63,6 +63,12 @@ final class PoolClient: Sendable {
         eventLoop.execute { [runner] in runner.value.cancel(number) }
     }
 
+    /// Takes no more requests, and ends those that are not in flight.
+    func stop() {
+        gate.close()
+        eventLoop.execute { [runner] in runner.value.stop() }
+    }
+
     /// Takes no more requests, and closes all connections when the open ones have ended, or after a time.
     func shutDown(grace: Duration) async {
         gate.close()

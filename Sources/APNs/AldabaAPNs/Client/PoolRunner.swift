@@ -66,6 +66,9 @@ final class PoolRunner {
         if !requests.isEmpty { eventLoop.scheduleTask(in: TimeAmount(grace)) { runner.value.handle(.giveUp) } }
     }
 
+    /// Ends the requests that are not in flight, and takes no more.
+    func stop() { handle(.stop) }
+
     /// Closes the connections of a pool without requests, for good.
     func closeConnections() { handle(.shutDown) }
 
@@ -137,7 +140,8 @@ final class PoolRunner {
         logger.log(
             level: level, wasReady ? "connection closed" : "no connection could be made",
             metadata: ["reason": "\(reason)"])
-        handle(.goAway(connection: number))
+        // Nothing was sent to a connection that was never ready: its end alone tells that the server cannot be reached.
+        if wasReady { handle(.goAway(connection: number)) }
         let (runner, eventLoop) = (NIOLoopBound(self, eventLoop: self.eventLoop), self.eventLoop)
         connection.settle {
             eventLoop.execute {

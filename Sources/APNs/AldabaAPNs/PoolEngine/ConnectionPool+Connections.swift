@@ -154,10 +154,7 @@ extension ConnectionPool {
             }
         }
         connections[number] = nil
-        guard failsUnsent(at: now) else { return }
-        for request in requests.filter({ $0.value.connection == nil }).keys.sorted() {
-            fail(request, for: .unreachable, into: &directives)
-        }
+        if failsUnsent(at: now) { failUnsent(for: .unreachable, into: &directives) }
     }
 
     /// Whether requests fail that no connection takes: the server could not be reached, and no attempt is due.

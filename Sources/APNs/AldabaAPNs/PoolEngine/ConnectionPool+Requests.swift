@@ -25,6 +25,13 @@ extension ConnectionPool {
         queued += 1
     }
 
+    /// Ends all requests that are not in flight.
+    mutating func failUnsent(for cause: Cause, into directives: inout [Directive]) {
+        for request in requests.filter({ $0.value.connection == nil }).keys.sorted() {
+            fail(request, for: cause, into: &directives)
+        }
+    }
+
     /// Ends a request without an answer. One in flight may have been processed, and its stream is reset.
     mutating func fail(_ number: Int, for cause: Cause, into directives: inout [Directive]) {
         guard let request = requests.removeValue(forKey: number) else { return }

@@ -59,6 +59,8 @@ struct ConnectionPool: Sendable {
         case closed(connection: Int, unprocessed: Set<Int> = [])
         /// The time of ``nextWake``.
         case wake
+        /// No further requests are taken, and those that are not in flight end now.
+        case stop
         /// No further requests are taken; connections close after the last request.
         case shutDown
         /// Every request ends now.
@@ -164,6 +166,9 @@ struct ConnectionPool: Sendable {
         case .closed(let connection, let unprocessed):
             handleEnd(of: connection, unprocessed, at: now, using: &random, into: &directives)
         case .wake: handleTime(now, using: &random, into: &directives)
+        case .stop:
+            isShuttingDown = true
+            failUnsent(for: .shutDown, into: &directives)
         case .shutDown: isShuttingDown = true
         case .giveUp:
             isShuttingDown = true

@@ -151,8 +151,8 @@ extension CommandSection {
         Cada dirección lleva una clave de la cuenta de servicio y vale hasta que se revoca la cuenta. Quien tiene una \
         dirección puede enviar a los dispositivos de las aplicaciones del equipo cuyos tokens conoce.
 
-        The key's id; without it the data folder's oldest key.
-        El identificador de la clave; sin él, la clave más antigua de la carpeta de datos.
+        The key's id; without it the data folder's oldest key, or the id in the name of --key.
+        El identificador de la clave; sin él, la clave más antigua de la carpeta de datos, o el del nombre de --key.
 
         The team; without it the key's own.
         El equipo; sin él, el de la clave.

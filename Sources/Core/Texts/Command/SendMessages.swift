@@ -113,6 +113,9 @@ extension CommandSection {
         {host} is {kind}, from which an agent fetches no picture unless its setting media-networks names it
         {host} es {kind}, de donde un agente no toma imágenes si su ajuste media-networks no la nombra
 
+        --key-id is ten characters A-Z0-9
+        --key-id son diez caracteres A-Z0-9
+
         --key needs --team, ten characters A-Z0-9
         --key necesita --team, diez caracteres A-Z0-9
 
@@ -212,6 +215,9 @@ extension CommandSection {
 
         notifications that are not {state}: {count}
         notificaciones que no están en {state}: {count}
+
+        stopped: notifications that are not {state}: {count}
+        detenido: notificaciones que no están en {state}: {count}
 
         stopped: devices that were not sent to: {count}; the same command goes on
         detenido: dispositivos a los que no se envió: {count}; la misma orden continúa

@@ -36,6 +36,10 @@ struct BulkSend {
                     do throws(APNsSendError) {
                         result = .success(try await client.send(notification, to: recipient.token))
                     } catch { result = .failure(error) }
+                    // What was not sent when a person stopped has no result.
+                    if case .failure(let error) = result, error.cause == .shutDown, !error.mayHaveBeenProcessed {
+                        return
+                    }
                     try await tally.add(BulkResult(result, of: recipient))
                 }
             }
@@ -72,6 +76,11 @@ actor BulkTally {
     var isHopeless: Bool { faults >= Self.faultLimit && counts[.accepted] == nil }
 
     private static let faultLimit = 20
+
+    /// Ends the line of a progress bar that is not full.
+    func endProgress() {
+        if showsProgress, ended > 0, ended != expected { FileHandle.standardError.write(Data("\n".utf8)) }
+    }
 
     /// Writes the second line of a device, with the state to which its notification has come.
     func addState(_ result: BulkResult) throws { try file?.add(result) }

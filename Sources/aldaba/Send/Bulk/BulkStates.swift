@@ -16,15 +16,17 @@ struct BulkStates {
 
     /// Waits until each notification has come that far or has ended, or the time is over.
     ///
-    /// - Parameter store: Gets the line of each, with its state.
+    /// - Parameters:
+    ///   - isOver: Whether the time is over, or a person has stopped the wait.
+    ///   - store: Gets the line of each, with its state.
     init(
-        of accepted: [BulkResult], _ watch: TimelineWatch, until deadline: ContinuousClock.Instant,
+        of accepted: [BulkResult], _ watch: TimelineWatch, isOver: () -> Bool,
         _ store: (BulkResult) async throws -> Void
     ) async throws {
         awaited = watch.awaited
         var left = accepted[...]
         while !left.isEmpty {
-            let isLast = ContinuousClock.now >= deadline
+            let isLast = isOver()
             var next: [BulkResult] = []
             for start in stride(from: left.startIndex, to: left.endIndex, by: Self.width) {
                 let group = left[start..<min(start + Self.width, left.endIndex)]
@@ -39,7 +41,7 @@ struct BulkStates {
                 }
             }
             left = next[...]
-            if !left.isEmpty { try await ContinuousClock().sleep(until: min(deadline, .now + Self.pause)) }
+            if !left.isEmpty { try await ContinuousClock().sleep(for: Self.pause) }
         }
     }
 

@@ -24,18 +24,19 @@ extension SendCommand {
         let done = try bulk.results.map(BulkResultFile.done) ?? []
         let left = file.recipients.filter { !done.contains($0.token.lowercased()) }
         if dryRun { return Terminal.printError("devices to send to: \(left.count), for \(topic); nothing was sent") }
-        let stopped = StopFlag()
-        let signals = stopped.watch()
+        let (stopped, client) = (StopFlag(), try makeClient(waitsForConnectivity: true))
+        let signals = stopped.watch { client.stop() }
         defer { signals.cancel() }
         let send = BulkSend(
-            client: try makeClient(waitsForConnectivity: true), notification: try notification(template, topic: topic),
+            client: client, notification: try notification(template, topic: topic),
             interval: bulk.rate.map { .seconds(1) / $0 } ?? .zero, isStopped: { stopped.isSet })
         let tally = BulkTally(
             of: left.count, file: try bulk.results.map(BulkResultFile.init),
             showsProgress: !json && isatty(STDERR_FILENO) == 1, remembersAccepted: wait.awaitsTimeline)
         try await send.run(left, tally)
-        await send.client.shutDown()
-        let states = try await awaitedStates(tally)
+        await client.shutDown()
+        await tally.endProgress()
+        let states = try await awaitedStates(tally) { stopped.isSet }
         try await tally.close()
         if await tally.isHopeless {
             Terminal.printError("stopped: every answer names a fault of the credential, the topic or the request")
@@ -46,15 +47,23 @@ extension SendCommand {
             let remedy = bulk.results == nil ? "" : "; the same command goes on"
             throw CommandError(.partlyDone, "stopped: devices that were not sent to: \(unsent)\(remedy)")
         }
+        if stopped.isSet, let states, states.pending > 0 {
+            throw CommandError(
+                .partlyDone, "stopped: notifications that are not \(states.awaited.rawValue): \(states.pending)")
+        }
         try check(await tally.counts, states)
     }
 
     /// The states to which the accepted notifications have come; `nil` where nothing is waited for.
-    private func awaitedStates(_ tally: BulkTally) async throws -> BulkStates? {
+    private func awaitedStates(
+        _ tally: BulkTally, isStopped: @escaping @Sendable () -> Bool
+    ) async throws -> BulkStates? {
         guard let state = wait.state, wait.awaitsTimeline else { return nil }
         let (accepted, deadline) = (await tally.accepted, ContinuousClock.now + wait.time)
         return try await watching(for: state) { watch in
-            try await BulkStates(of: accepted, watch, until: deadline) { try await tally.addState($0) }
+            try await BulkStates(of: accepted, watch, isOver: { ContinuousClock.now >= deadline || isStopped() }) {
+                try await tally.addState($0)
+            }
         }
     }
 

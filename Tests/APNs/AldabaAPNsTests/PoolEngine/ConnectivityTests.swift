@@ -73,4 +73,16 @@ import Testing
         let refused = table.handle(.refused(request: 2, connection: 1))
         #expect(refused == [.finish(request: 2, .failed(.refused, mayHaveBeenProcessed: false))])
     }
+
+    @Test func `a pool that is stopped ends what is not in flight, and waits for the rest`() {
+        var table = PoolTable { $0.connections = 1 }
+        table.ready(requests: 3, limit: 1)
+        let ended = ConnectionPool.Ending.failed(.shutDown, mayHaveBeenProcessed: false)
+        let stop = table.handle(.stop)
+        #expect(stop == [.finish(request: 2, ended), .finish(request: 3, ended)])
+        let new = table.submit(4)
+        #expect(new == [.finish(request: 4, ended)])
+        let last = table.handle(.answered(request: 1, connection: 1, .proven))
+        #expect(last == [.finish(request: 1, .answered), .close(connection: 1)])
+    }
 }
