@@ -42,10 +42,11 @@ endif
 up: release ## Run the whole path on this machine
 	@exec .build/release/aldaba up $(ARGUMENTS)
 
-$(VENV)/installed: Tests/Interop/requirements.txt Tests/Interop/requirements-legacy.txt
+$(VENV)/installed: Tests/Interop/requirements.txt Tests/Interop/requirements-legacy.txt Tests/Interop/requirements-peers.txt
 	python3 -m venv $(VENV)
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check -r Tests/Interop/requirements.txt
 	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VENV)/legacy -r Tests/Interop/requirements-legacy.txt
+	$(VENV)/bin/pip install --quiet --disable-pip-version-check --no-deps --upgrade --target $(VENV)/peers -r Tests/Interop/requirements-peers.txt
 	@touch $@
 
 test: packages-build packages-test $(VENV)/installed ## Run all tests, the foreign clients' included

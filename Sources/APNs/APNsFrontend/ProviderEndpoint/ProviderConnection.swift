@@ -137,10 +137,7 @@ final class ProviderConnection: HTTP2RequestHandler {
             connection.limitStreams(to: count)
         case .end(let reason):
             metrics.ended.increment()
-            let body = APNsRejection(reason).body
-            // GOAWAY would overtake the DATA of the response, which is written when the loop has read what there is.
-            let bound = NIOLoopBound(connection, eventLoop: connection.eventLoop)
-            connection.eventLoop.execute { bound.value.shutDown(debugData: body) }
+            connection.shutDownAfterResponses(debugData: APNsRejection(reason).body)
         case nil: break
         }
     }

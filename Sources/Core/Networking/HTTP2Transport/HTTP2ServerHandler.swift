@@ -92,6 +92,10 @@ package final class HTTP2ServerConnection {
     /// Sends GOAWAY that leaves out a stream and later ones, and closes once the earlier streams have a response.
     package func shutDown(before stream: Int32) { handler?.shutDown(debugData: [], last: max(0, stream - 2)) }
 
+    /// Processes no further request, and sends GOAWAY that says so after the responses that are queued now; closes once all
+    /// open streams have a response. A GOAWAY that is queued earlier would overtake the bodies of responses.
+    package func shutDownAfterResponses(debugData: [UInt8]) { handler?.shutDownAfterResponses(debugData: debugData) }
+
     /// Ends a stream with REFUSED_STREAM: its request was not processed (RFC 9113, section 8.7).
     package func refuse(_ stream: Int32) { session.reset(stream, code: NGHTTP2_REFUSED_STREAM.rawValue) }
 
@@ -114,6 +118,10 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     private var context: ChannelHandlerContext?
     private var isReading = false
     private var isShuttingDown = false
+    /// The last stream that is processed: that of a GOAWAY that leaves out later ones.
+    private var lastStream = Int32.max
+    /// The latest stream whose request was passed on.
+    private var latestStream: Int32 = 0
     /// Whether the peer violated the protocol: the connection is closing, and further bytes are not read.
     private var isBroken = false
     private let registry: HTTP2ConnectionRegistry?
@@ -280,8 +288,16 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     func shutDown(debugData: [UInt8], last: Int32? = nil) {
         guard !isShuttingDown, let session = connection?.session else { return }
         isShuttingDown = true
+        if let last { lastStream = last }
         session.submitGoAway(code: 0, debugData: debugData, last: last)
         flush()
+    }
+
+    func shutDownAfterResponses(debugData: [UInt8]) {
+        guard !isShuttingDown, let context else { return }
+        lastStream = latestStream
+        let (handler, last) = (NIOLoopBound(self, eventLoop: context.eventLoop), lastStream)
+        context.eventLoop.execute { handler.value.shutDown(debugData: debugData, last: last) }
     }
 
     /// Closes at once; open requests get no response.
@@ -291,6 +307,12 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
 
     func messageReceived(_ stream: HTTP2Stream) {
         guard let connection, let requestHandler else { return }
+        // It was read before the client knew of the GOAWAY, and may be sent again.
+        guard stream.id <= lastStream else {
+            connection.session.dropBody(of: stream)
+            return connection.refuse(stream.id)
+        }
+        latestStream = max(latestStream, stream.id)
         let request = HTTP2Request(
             stream: stream.id, headers: stream.headers, body: stream.body, fault: stream.fault,
             hasIllegalValue: stream.rules.hasIllegalValue)
