@@ -21,7 +21,7 @@
                 precondition(push.headers.allSatisfy { $0.name.hasPrefix("apns-") }, "a field that is not of APNs")
             }
             guard let tree = try? JSONValue(bytes) else { return }
-            checkForm(MessageImport.form(tree))
+            checkForm(PayloadFileReader.form(tree))
             checkData(tree.members ?? [])
             if let token { precondition(!OpenIDKeys(tree).signed(token), "a key has signed what nobody signed") }
         }

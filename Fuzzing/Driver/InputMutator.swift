@@ -46,7 +46,7 @@ struct InputMutator {
         case 6: last.insert(contentsOf: part(of: seeds.randomElement(using: &random) ?? []), at: place)
         case 7: last.insert(contentsOf: Self.pieces.randomElement(using: &random) ?? [], at: place)
         default:
-            // A token gives way to another.
+            // A token is replaced by another.
             let end = last[place...].firstIndex { !isOfToken($0) } ?? last.count
             last.replaceSubrange(place..<end, with: Self.pieces.randomElement(using: &random) ?? [])
         }

@@ -41,7 +41,7 @@ enum LiveActivityFuzz: FuzzTest {
                 (try? JSONDecoder().decode(LiveActivityRecord.self, from: stored)) == record, "an activity changed")
         case .show(let record, let alert):
             for texts in [nil, LiveActivityTexts(title: text, body: text, progress: text)] {
-                let content = LiveActivityLook(record).request(texts, appName: "A", alert: alert).content
+                let content = LiveActivityNotification(record).request(texts, appName: "A", alert: alert).content
                 precondition((0...1).contains(content.relevanceScore), "a relevance out of its range")
                 precondition((0...1).contains(content.progress ?? 0), "a progress out of its range")
             }

@@ -20,8 +20,8 @@ enum ConditionFuzz: FuzzTest {
             preconditionFailure("what was kept cannot be read")
         }
         for chosen in 0..<(1 << topics.count) {
-            let asKept = kept.holds { chosen >> ($0.rawValue - 1) & 1 == 1 }
-            let asWritten = condition.holds { topic in
+            let asKept = kept.matches { chosen >> ($0.rawValue - 1) & 1 == 1 }
+            let asWritten = condition.matches { topic in
                 guard let place = topics.firstIndex(of: topic) else { return false }
                 return chosen >> place & 1 == 1
             }

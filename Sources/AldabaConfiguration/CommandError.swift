@@ -2,7 +2,7 @@
 package enum CommandExit: Int32, Sendable, CaseIterable {
     /// Everything that was asked for is done.
     case done = 0
-    /// It was tried and failed.
+    /// The command was tried and failed.
     case failed = 1
     /// The command line is wrong.
     case usage = 2

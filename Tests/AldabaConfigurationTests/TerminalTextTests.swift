@@ -1,7 +1,7 @@
 import AldabaConfiguration
 import Testing
 
-/// What notifications and apps say, on its way to a terminal.
+/// What notifications and apps say, as it is written to a terminal.
 struct TerminalTextTests {
     @Test(arguments: [
         ("Milk", "Milk", "Milk"), ("", "", ""), ("Käse 🧀 👩‍👧 \u{200f}א", "Käse 🧀 👩‍👧 \u{200f}א", "Käse 🧀 👩‍👧 \u{200f}א"),

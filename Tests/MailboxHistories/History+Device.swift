@@ -33,7 +33,7 @@ extension History {
         self.connection = connection
     }
 
-    /// Logs in on a new connection. Of the one before, acknowledgements may still be on their way.
+    /// Logs in on a new connection. Of the one before, acknowledgements may still be in transit.
     mutating func connect() {
         if let connection { earlier = connection }
         let named = unconfirmed

@@ -68,7 +68,7 @@ extension NodeHistory {
         nodes[number].revision = row.revision
         if let epoch = batch.opened {
             nodes[number].inFlight = []
-            nodes[number].session = Session(epoch: epoch, progress: SessionProgress(openedAt: row.revision))
+            nodes[number].session = Session(epoch: epoch, progress: SessionBatchProgress(openedAt: row.revision))
             follow(nodes[number].session?.flow.start() ?? [], at: number)
         } else if var session = nodes[number].session {
             let step = session.progress.receive(row.revision)

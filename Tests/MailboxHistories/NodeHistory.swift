@@ -6,7 +6,7 @@ import PushServer
 /// One random life of a device's mailbox that several nodes change: sessions that move, messages between nodes that are lost, come twice or
 /// overtake each other, nodes that die, commits whose outcome is not known, and clocks an hour apart.
 ///
-/// The nodes do what the server's values say and nothing else: ``MailboxRow``, ``SessionProgress``, `Mailbox` and
+/// The nodes do what the server's values say and nothing else: ``MailboxRow``, ``SessionBatchProgress``, `Mailbox` and
 /// `DeliveryFlow`. The model beside them is simple: what was answered with yes, how each notification ended, and what the
 /// device has shown.
 package struct NodeHistory {
@@ -24,7 +24,7 @@ package struct NodeHistory {
         case forgetsMissed
     }
 
-    /// An item on its way to the device.
+    /// An item in transit to the device.
     enum Item: Hashable {
         case notification(NotificationID)
         case deletion(Mailbox.Tombstone)
@@ -35,7 +35,7 @@ package struct NodeHistory {
     /// A node's session of the device, and its connection.
     struct Session {
         var epoch: UInt64
-        var progress: SessionProgress
+        var progress: SessionBatchProgress
         var flow = DeliveryFlow(capacity: 10_000)
         var toDevice: [Item] = []
         var toServer: [[NotificationID]] = []

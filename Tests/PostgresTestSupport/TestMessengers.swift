@@ -41,7 +41,7 @@ package final class TestMessengers: Sendable {
         var nodeNumber: UInt16? { node }
 
         func send(
-            _ bytes: [UInt8], to node: UInt16, as system: NodeSystem,
+            _ bytes: [UInt8], to node: UInt16, as system: NodeMessageCategory,
             then complete: @escaping @Sendable (CarrierAnswer) -> Void
         ) {
             carrier.queues[Int(node)].async { [carrier] in
@@ -52,7 +52,7 @@ package final class TestMessengers: Sendable {
             }
         }
 
-        func listen(_ listener: any NodeListener, as system: NodeSystem) {
+        func listen(_ listener: any NodeListener, as system: NodeMessageCategory) {
             carrier.state.withLock { $0.listeners[node] = listener }
         }
     }

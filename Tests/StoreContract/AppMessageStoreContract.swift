@@ -38,7 +38,7 @@ package struct AppMessageStoreContract {
     private func keep(
         _ messages: [AppMessage], limits: MessageLimits = MessageLimits()
     ) async throws -> [MessageInsertion] {
-        try await store.keep(messages, limits: limits, at: now)
+        try await store.save(messages, limits: limits, at: now)
     }
 
     private func waiting(

@@ -71,7 +71,7 @@ extension NotificationStoreContract {
         ])
         let all: Set = [missed(5), missed(1, lane: .fcm), missed(4, environment: .production)]
         #expect(try missed(by: device) == all, "the first is that since when")
-        let place = RegistrationPlace(device: device, app: app.id, environment: .production)
+        let place = RegistrationKey(device: device, app: app.id, environment: .production)
         try store.apply([.forgetMissed(of: device, only: place)])
         #expect(try missed(by: device) == [missed(5), missed(1, lane: .fcm)])
         try store.apply([.forgetMissed(of: device, only: nil)])

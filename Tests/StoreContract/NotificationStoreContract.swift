@@ -189,7 +189,7 @@ package struct NotificationStoreContract<Store: NotificationStore> {
         #expect(try await register.removeApp(topic: second.topic, at: now) == second)
         #expect(
             try store.expired(at: now, awaySince: Timestamp(rawValue: 0), from: nil, limit: 100).ended == [
-                RegistrationPlace(device: device, app: second.id, environment: .production)
+                RegistrationKey(device: device, app: second.id, environment: .production)
             ])
         #expect(try await register.revokeDevice(device, at: now))
         #expect(try store.expired(at: now, awaySince: Timestamp(rawValue: 0), from: nil, limit: 100).ended.count == 2)

@@ -11,12 +11,12 @@ struct FCMShelf: Sendable {
     }
 
     /// Of active registrations, with the instant at which each was kept.
-    var webRegistrations: [RegistrationPlace: (registration: WebRegistration, at: Timestamp)] = [:]
+    var webRegistrations: [RegistrationKey: (registration: WebRegistration, at: Timestamp)] = [:]
     var channels: [DeviceID: [PushChannelID: WebChannel]] = [:]
     var installations: [InstallationName: (installation: Installation, key: String?)] = [:]
     var keys: [EnrolmentKey] = []
 
-    func kept(where isMeant: (RegistrationPlace, WebRegistration) -> Bool) -> [StoredWebRegistration] {
+    func kept(where isMeant: (RegistrationKey, WebRegistration) -> Bool) -> [StoredWebRegistration] {
         webRegistrations.filter { isMeant($0.key, $0.value.registration) }.map { place, kept in
             StoredWebRegistration(
                 device: place.device, app: place.app, environment: place.environment, registration: kept.registration,
@@ -25,7 +25,7 @@ struct FCMShelf: Sendable {
     }
 
     /// Removes the subscriptions of a registration that has ended.
-    mutating func removeChannels(of place: RegistrationPlace) {
+    mutating func removeChannels(of place: RegistrationKey) {
         channels[place.device] = channels[place.device]?.filter {
             $0.value.app != place.app || $0.value.environment != place.environment
         }

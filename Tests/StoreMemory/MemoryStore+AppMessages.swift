@@ -3,7 +3,7 @@ import PushServer
 
 extension MemoryStore: AppMessageStore {
     /// Stores the messages under one lock.
-    package func keep(
+    package func save(
         _ messages: [AppMessage], limits: MessageLimits, at now: Timestamp
     ) async throws -> [MessageInsertion] {
         state.withLock { state in

@@ -8,7 +8,7 @@ extension MemoryStore: FCMRegister {
     package func keepWebRegistration(
         _ registration: WebRegistration?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {
-        let place = RegistrationPlace(device: device, app: app, environment: environment)
+        let place = RegistrationKey(device: device, app: app, environment: environment)
         state.withLock { $0.register.fcm.webRegistrations[place] = registration.map { ($0, now) } }
     }
 
@@ -16,7 +16,7 @@ extension MemoryStore: FCMRegister {
     package func changeWebRegistration(
         _ kept: StoredWebRegistration, to registration: WebRegistration, at now: Timestamp
     ) async throws -> Bool {
-        let place = RegistrationPlace(device: kept.device, app: kept.app, environment: kept.environment)
+        let place = RegistrationKey(device: kept.device, app: kept.app, environment: kept.environment)
         return state.withLock { state in
             guard state.register.fcm.webRegistrations[place]?.registration == kept.registration else { return false }
             state.register.fcm.webRegistrations[place] = (registration, now)

@@ -83,7 +83,7 @@ extension MemoryStore.State {
         }
     }
 
-    private func missed(by place: RegistrationPlace) -> [DeviceDetail.Missed] {
+    private func missed(by place: RegistrationKey) -> [DeviceDetail.Missed] {
         let cleared = rows.tombstones(of: place.device)
             .filter { $0.app == place.app && $0.environment == place.environment }
             .map { DeviceDetail.Missed(reason: .cleared, lane: $0.lane, count: $0.count, since: $0.since) }

@@ -70,7 +70,7 @@ extension MemoryStore: RegisterStore {
     package func registration(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> Registration? {
-        let place = RegistrationPlace(device: device, app: app, environment: environment)
+        let place = RegistrationKey(device: device, app: app, environment: environment)
         return state.withLock { $0.register.registrations[place] }
     }
 
@@ -78,7 +78,7 @@ extension MemoryStore: RegisterStore {
     package func registrations(of subjects: [TokenSubject]) async throws -> [Registration?] {
         state.withLock { state in
             subjects.map { subject in
-                let place = RegistrationPlace(
+                let place = RegistrationKey(
                     device: subject.device, app: subject.app, environment: subject.environment)
                 return state.register.registrations[place]
             }
@@ -102,7 +102,7 @@ extension MemoryStore: RegisterStore {
     package func register(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration {
-        let place = RegistrationPlace(device: device, app: app, environment: environment)
+        let place = RegistrationKey(device: device, app: app, environment: environment)
         return state.withLock { $0.register.register(place, at: now) }
     }
 
@@ -110,7 +110,7 @@ extension MemoryStore: RegisterStore {
     package func endRegistration(
         device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws -> Registration? {
-        let place = RegistrationPlace(device: device, app: app, environment: environment)
+        let place = RegistrationKey(device: device, app: app, environment: environment)
         return state.withLock { $0.register.endRegistration(place, at: now) }
     }
 
@@ -118,7 +118,7 @@ extension MemoryStore: RegisterStore {
     package func setEncryptionKey(
         _ key: RecipientPublicKey?, device: DeviceID, app: AppID, environment: PushEnvironment, at now: Timestamp
     ) async throws {
-        let place = RegistrationPlace(device: device, app: app, environment: environment)
+        let place = RegistrationKey(device: device, app: app, environment: environment)
         state.withLock { $0.register.encryptionKeys[place] = key }
     }
 
@@ -126,7 +126,7 @@ extension MemoryStore: RegisterStore {
     package func encryptionKey(
         device: DeviceID, app: AppID, environment: PushEnvironment
     ) async throws -> RecipientPublicKey? {
-        let place = RegistrationPlace(device: device, app: app, environment: environment)
+        let place = RegistrationKey(device: device, app: app, environment: environment)
         return state.withLock { $0.register.encryptionKeys[place] }
     }
 }

@@ -111,7 +111,7 @@ extension MemoryStore: NotificationStore {
                     continue
                 }
                 slice.ended.insert(
-                    RegistrationPlace(device: subject.device, app: subject.app, environment: subject.environment))
+                    RegistrationKey(device: subject.device, app: subject.app, environment: subject.environment))
             }
             if records.count == limit, let last = records.last {
                 slice.next = SweepPosition(device: last.subject.device, id: last.id)

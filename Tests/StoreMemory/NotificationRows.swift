@@ -63,7 +63,7 @@ struct NotificationRows: Sendable {
     }
 
     /// Deletes the counts of a device, or of one registration of it.
-    mutating func forgetMissed(of device: DeviceID, only place: RegistrationPlace?) {
+    mutating func forgetMissed(of device: DeviceID, only place: RegistrationKey?) {
         missed[device]?.removeAll { place == nil || $0.app == place?.app && $0.environment == place?.environment }
         if missed[device]?.isEmpty == true { missed[device] = nil }
     }

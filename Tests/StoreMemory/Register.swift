@@ -26,16 +26,16 @@ struct Register: Sendable {
     private var apps: [App] = []
     private var keys: [Key] = []
     private var devices: [DeviceID: Device] = [:]
-    private(set) var registrations: [RegistrationPlace: Registration] = [:]
+    private(set) var registrations: [RegistrationKey: Registration] = [:]
     /// The time at which each registration's newest generation was made.
-    private(set) var registeredAt: [RegistrationPlace: Timestamp] = [:]
+    private(set) var registeredAt: [RegistrationKey: Timestamp] = [:]
     private(set) var shelf = CertificateShelf()
     /// The public keys of active registrations.
-    var encryptionKeys: [RegistrationPlace: RecipientPublicKey] = [:]
+    var encryptionKeys: [RegistrationKey: RecipientPublicKey] = [:]
     var fcm = FCMShelf()
     var broadcastChannels: [AppPlace: [ChannelID: BroadcastChannel]] = [:]
     /// The ends of registrations that no provider has read, the oldest first; the newest ``endLimit`` of all.
-    private(set) var ends: [(place: RegistrationPlace, end: EndedRegistration)] = []
+    private(set) var ends: [(place: RegistrationKey, end: EndedRegistration)] = []
     private var lastEnd: Int64 = 0
     /// The maximum number of ends, so that those of apps that never read them do not fill the memory.
     private static let endLimit = 200_000
@@ -48,7 +48,7 @@ struct Register: Sendable {
     /// The active registration of an app on a device, production before sandbox.
     func activeRegistration(of app: AppID, on device: DeviceID) -> (PushEnvironment, Registration)? {
         for environment in [PushEnvironment.production, .sandbox] {
-            let place = RegistrationPlace(device: device, app: app, environment: environment)
+            let place = RegistrationKey(device: device, app: app, environment: environment)
             if let found = registrations[place], found.endedAt == nil { return (environment, found) }
         }
         return nil
@@ -186,12 +186,12 @@ struct Register: Sendable {
 
     /// Whether a token's registration is the active one.
     func isActive(_ subject: TokenSubject) -> Bool {
-        let place = RegistrationPlace(device: subject.device, app: subject.app, environment: subject.environment)
+        let place = RegistrationKey(device: subject.device, app: subject.app, environment: subject.environment)
         guard let registration = registrations[place] else { return false }
         return registration.endedAt == nil && registration.generation == subject.generation
     }
 
-    mutating func register(_ place: RegistrationPlace, at now: Timestamp) -> Registration {
+    mutating func register(_ place: RegistrationKey, at now: Timestamp) -> Registration {
         let known = registrations[place]
         if let known, known.endedAt == nil { return known }
         // The 15 bits of a generation start over after 32768 renewals.
@@ -202,12 +202,12 @@ struct Register: Sendable {
         return new
     }
 
-    mutating func endRegistration(_ place: RegistrationPlace, at now: Timestamp) -> Registration? {
+    mutating func endRegistration(_ place: RegistrationKey, at now: Timestamp) -> Registration? {
         endRegistrations(at: now) { $0 == place }
         return registrations[place]
     }
 
-    private mutating func endRegistrations(at now: Timestamp, where isMeant: (RegistrationPlace) -> Bool) {
+    private mutating func endRegistrations(at now: Timestamp, where isMeant: (RegistrationKey) -> Bool) {
         for (place, registration) in registrations where isMeant(place) && registration.endedAt == nil {
             registrations[place]?.endedAt = now
             encryptionKeys[place] = nil

@@ -1,13 +1,13 @@
 /// A piece of an HTML document (HTML Living Standard, section 13.1).
 ///
 /// Guarantees: names of elements and attributes are literals of the program, and every other text is escaped scalar by scalar, so no
-/// text becomes markup. In texts, controls are visible (``VisibleText``).
+/// text becomes markup. In texts, controls are visible (``EscapedText``).
 package struct HTML: Hashable, Sendable {
     /// The markup.
     package private(set) var markup: String
 
     /// A text of an element.
-    package init(text: String) { markup = Self.escaped(VisibleText.of(text)) }
+    package init(text: String) { markup = Self.escaped(EscapedText.of(text)) }
 
     private init(markup: String) { self.markup = markup }
 
@@ -38,7 +38,7 @@ package struct HTML: Hashable, Sendable {
         var tag = "<\(name)"
         for (name, value) in attributes {
             guard let value else { continue }
-            tag += " \(name)=\"\(escaped(VisibleText.of(value)))\""
+            tag += " \(name)=\"\(escaped(EscapedText.of(value)))\""
         }
         return tag + ">"
     }

@@ -63,7 +63,7 @@ extension AppHost {
 
     /// Asks something of the notification centre. The answer comes on any thread.
     package nonisolated func requestCenter(
-        _ command: CenterCommand, answer: @escaping @Sendable (Result<CenterAnswer, CenterError>) -> Void
+        _ command: NotificationCenterCommand, answer: @escaping @Sendable (Result<CenterAnswer, CenterError>) -> Void
     ) {
         post { host in
             let request = host.nextRequest()

@@ -91,7 +91,7 @@ extension AppHost {
         guard !isHandlingEvents else { return }
         isHandlingEvents = true
         while !events.isEmpty {
-            for directive in session.handle(events.removeFirst(), now: clock.now - origin) { follow(directive) }
+            for directive in session.handle(events.removeFirst(), now: clock.now - origin) { perform(directive) }
         }
         isHandlingEvents = false
         scheduleTimer()
@@ -104,7 +104,7 @@ extension AppHost {
     /// Whether an agent has welcomed the app.
     var isConnected: Bool { !isStopped && session.connection.link == .welcomed }
 
-    private func follow(_ directive: AppSession.Directive) {
+    private func perform(_ directive: AppSession.Directive) {
         switch directive {
         case .connect(let delay): connect(after: delay)
         case .disconnect: connection?.close()
@@ -116,7 +116,7 @@ extension AppHost {
             answers.answer(directive)
         default:
             let isForApp = tokenWish.isAnswered(by: directive)
-            onMain { $0.follow(directive, of: self, answersApp: isForApp) }
+            onMain { $0.perform(directive, of: self, answersApp: isForApp) }
         }
     }
 

@@ -40,7 +40,7 @@ package final class AppReceivers {
     }
 
     /// Follows a directive that is for the app. `answersApp` says whether the app itself asked for the device token.
-    func follow(_ directive: AppSession.Directive, of host: AppHost, answersApp: Bool) {
+    func perform(_ directive: AppSession.Directive, of host: AppHost, answersApp: Bool) {
         AppDefaults.synchronize()
         defer { AppDefaults.synchronize() }
         switch directive {

@@ -52,7 +52,7 @@ extension AppSession {
         /// The app asks for its settings.
         case settingsRequested(request: Int64)
         /// `size` is that of the message, in bytes.
-        case centerRequested(request: Int64, CenterCommand, size: Int)
+        case centerRequested(request: Int64, NotificationCenterCommand, size: Int)
         /// The service extension asks for a file.
         case mediaRequested(request: Int64, MediaRequest)
         /// The app has an address opened, or examined.

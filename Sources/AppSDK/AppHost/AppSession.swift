@@ -325,7 +325,7 @@ extension AppSession {
         enter(state)
     }
 
-    /// Brings the app to the front, and performs a directive on the way from the background to the active state.
+    /// Brings the app to the front, and performs a directive between the background and the active state.
     mutating func bringToFront(_ directive: Directive) {
         if state == .background {
             state = .inactive

@@ -132,7 +132,7 @@ final class RelayClient: Sendable {
         case .wait: break
         case .fail: complete(nil)
         case .send(let connection, let number):
-            let hasLeft = passage.leave { send(make(number), over: connection) }
+            let hasLeft = passage.sendUnlessCancelled { send(make(number), over: connection) }
             if !hasLeft { settle(number, nil) }
         }
     }

@@ -78,7 +78,7 @@ public struct RemoteCommand: Hashable, Sendable {
 final class RequestProgress: Sendable {
     private struct State {
         var hasLeft = false
-        var isTakenBack = false
+        var isCancelled = false
     }
 
     private let state = Mutex(State())
@@ -86,15 +86,15 @@ final class RequestProgress: Sendable {
     /// Whether the agent may have it.
     var hasLeft: Bool { state.withLock { $0.hasLeft } }
     /// Whether it was canceled.
-    var isTakenBack: Bool { state.withLock { $0.isTakenBack } }
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     /// Sends the request, unless it was canceled before.
     ///
     /// - Parameter send: Queues it, and returns whether it could; it cannot be canceled meanwhile.
     /// - Returns: Whether it was sent.
-    func leave(_ send: () -> Bool) -> Bool {
+    func sendUnlessCancelled(_ send: () -> Bool) -> Bool {
         state.withLock { state in
-            guard !state.isTakenBack, send() else { return false }
+            guard !state.isCancelled, send() else { return false }
             state.hasLeft = true
             return true
         }
@@ -105,7 +105,7 @@ final class RequestProgress: Sendable {
     /// - Returns: Whether it was sent already, so that the agent must be notified.
     func takeBack() -> Bool {
         state.withLock { state in
-            state.isTakenBack = true
+            state.isCancelled = true
             return state.hasLeft
         }
     }
@@ -136,7 +136,7 @@ extension RelayClient {
         if passage.hasLeft {
             return RelayOutcome(.outcomeUnknown, detail: "the connection to the agent of this device was lost")
         }
-        return passage.isTakenBack
+        return passage.isCancelled
             ? RelayOutcome(.cancelled)
             : RelayOutcome(.networkUnavailable, detail: "the agent of this device does not answer")
     }

@@ -14,7 +14,7 @@ public protocol RemoteStreamSource: Sendable {
 public struct DataStreamSource: RemoteStreamSource {
     private let data: Data
 
-    /// These bytes.
+    /// Creates a stream of bytes.
     public init(_ data: Data) { self.data = data }
 
     /// How many there are.

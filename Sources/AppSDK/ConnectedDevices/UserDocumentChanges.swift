@@ -18,7 +18,7 @@ public enum UserDocumentChange: Sendable {
 /// Changes of this app's documents, in the order in which the server accepted them. Of several unread changes of one
 /// document only the last is kept. The sequence ends with the task that reads it, and has a single reader.
 public struct UserDocumentChanges: AsyncSequence, Sendable {
-    private let pending = PendingDocumentChanges()
+    private let pending = UnreadDocumentChanges()
     private let place: Place
 
     /// The registration of a reader, which ends with the last copy of the sequence.
@@ -41,11 +41,11 @@ public struct UserDocumentChanges: AsyncSequence, Sendable {
 
     /// Reads changes.
     public struct Iterator: AsyncIteratorProtocol {
-        private let pending: PendingDocumentChanges
+        private let pending: UnreadDocumentChanges
         private var additions: AsyncStream<Void>.Iterator
         private let place: Place
 
-        fileprivate init(pending: PendingDocumentChanges, place: Place) {
+        fileprivate init(pending: UnreadDocumentChanges, place: Place) {
             self.pending = pending
             self.place = place
             additions = pending.additions.makeAsyncIterator()
@@ -63,7 +63,7 @@ public struct UserDocumentChanges: AsyncSequence, Sendable {
 }
 
 /// Changes that wait to be read: one of a document, and of so many documents at most.
-final class PendingDocumentChanges: Sendable {
+final class UnreadDocumentChanges: Sendable {
     /// The most documents whose changes are queued. Beyond that they are dropped, and ``UserDocumentChange/missed`` is
     /// sent.
     static let limit = 1024
@@ -78,7 +78,7 @@ final class PendingDocumentChanges: Sendable {
 
         mutating func add(_ change: UserDocumentChange, _ name: String) {
             guard changes.updateValue(change, forKey: name) == nil else { return }
-            guard changes.count <= PendingDocumentChanges.limit else {
+            guard changes.count <= UnreadDocumentChanges.limit else {
                 (changes, names, begin, hasMissed) = ([:], [], 0, true)
                 return
             }
@@ -97,7 +97,7 @@ final class PendingDocumentChanges: Sendable {
             guard begin < names.count else { return nil }
             let change = changes.removeValue(forKey: names[begin])
             begin += 1
-            if begin >= PendingDocumentChanges.limit || begin == names.count {
+            if begin >= UnreadDocumentChanges.limit || begin == names.count {
                 names.removeFirst(begin)
                 begin = 0
             }
@@ -131,7 +131,7 @@ final class PendingDocumentChanges: Sendable {
 final class DocumentWatching: Sendable {
     private struct State {
         var last = 0
-        var readers: [Int: PendingDocumentChanges] = [:]
+        var readers: [Int: UnreadDocumentChanges] = [:]
         var listener: Int?
         /// The agent has ended since it was asked.
         var isLost = false
@@ -149,7 +149,7 @@ final class DocumentWatching: Sendable {
     }
 
     /// - Returns: The reader's number.
-    func join(_ reader: PendingDocumentChanges) -> Int {
+    func join(_ reader: UnreadDocumentChanges) -> Int {
         // A listener receives the agent's notices before the answer to the request is handled.
         let listener = client.listen { [weak self] in self?.receive($0) }
         let (number, isFirst) = state.withLock { state in

@@ -163,7 +163,7 @@ public final class FlutterJSONMethodCodec: NSObject, FlutterMethodCodec, Sendabl
     /// The codec that channels of its kind share.
     public static func sharedInstance() -> FlutterJSONMethodCodec { shared }
 
-    /// The call's JSON.
+    /// Encodes a method call as JSON.
     public func encode(_ methodCall: FlutterMethodCall) -> Data {
         json.encode(["method": methodCall.method, "args": methodCall.arguments ?? NSNull()] as [String: Any]) ?? Data()
     }

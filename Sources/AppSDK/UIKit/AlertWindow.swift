@@ -31,7 +31,7 @@ enum AlertAnswer: Hashable, Sendable {
 /// Opens alerts in the window of a helper program: zenity, yad or kdialog, whichever there is.
 ///
 /// Guarantees: zenity and yad read the text from their standard input, so that no other user of the machine can read
-/// it among a program's arguments. kdialog has no such way. Four windows at a time, each for a day at most.
+/// it among a program's arguments. kdialog has no such option. Four windows at a time, each for a day at most.
 final class AlertWindow: Sendable {
     private static let windowLimit = 4
     private static let timeout = Duration.seconds(86_400)

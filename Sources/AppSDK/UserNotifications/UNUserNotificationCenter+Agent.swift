@@ -26,7 +26,9 @@ extension UNUserNotificationCenter {
     }
 
     /// Sends a command to the agent. `completion` is called on the private queue, with the answer or an error.
-    func ask(_ command: CenterCommand, completion: @escaping @Sendable (Result<CenterAnswer, any Error>) -> Void) {
+    func ask(
+        _ command: NotificationCenterCommand, completion: @escaping @Sendable (Result<CenterAnswer, any Error>) -> Void
+    ) {
         host.start()
         host.requestCenter(command) { [completions] answer in
             let result: Result<CenterAnswer, any Error> =
@@ -52,7 +54,7 @@ extension UNUserNotificationCenter {
     }
 
     /// No message can carry it.
-    private static func unsendable(_ command: CenterCommand, _ error: AgentFrameError) -> any Error {
+    private static func unsendable(_ command: NotificationCenterCommand, _ error: AgentFrameError) -> any Error {
         let what = if case .add(let request) = command { "The notification \"\(request.identifier)\"" } else { "This" }
         return UnsendableContent(sentence: "\(what) cannot be sent: \(error).").error
     }

@@ -91,7 +91,7 @@ open class UNUserNotificationCenter: NSObject, @unchecked Sendable {
         withCompletionHandler completionHandler: (@Sendable ((any Error)?) -> Void)? = nil
     ) {
         do {
-            let command = try CenterCommand.add(request.checked())
+            let command = try NotificationCenterCommand.add(request.checked())
             ask(command) { completionHandler?($0.error) }
         } catch {
             fail(error, completionHandler)

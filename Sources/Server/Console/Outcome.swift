@@ -7,11 +7,11 @@ struct Outcome {
     enum Tone: String {
         /// The notification arrived.
         case good
-        /// It is on its way, or waits.
+        /// The notification is in transit, or waits.
         case neutral
-        /// It arrived and was not shown, or ended before that.
+        /// The notification arrived and was not shown, or ended before that.
         case warn
-        /// It was refused or lost.
+        /// The notification was refused or lost.
         case bad
 
         /// The sign beside the state's name.

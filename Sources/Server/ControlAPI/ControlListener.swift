@@ -80,8 +80,8 @@ package struct ControlListener: Service, CustomStringConvertible {
     ///   - host: The IP address to bind; pages always bind `127.0.0.1`.
     ///   - port: 0 for a free one.
     ///   - grace: How long open requests may take to end once the listener is asked to stop.
-    ///   - admission: The connections that are kept. Those of the metrics give way to new ones, the oldest first, since nobody
-    ///     shows a credential there; the development interface admits all.
+    ///   - admission: The connections that are kept. Those of the metrics are closed for new ones, the oldest first,
+    ///     since nobody shows a credential there; the development interface admits all.
     ///   - bound: Called once with the port when connections are accepted.
     package init(
         _ interface: Interface, host: String = "127.0.0.1", port: Int, grace: Duration = .seconds(2),
@@ -120,7 +120,7 @@ package struct ControlListener: Service, CustomStringConvertible {
             let limits = HTTP1Channel.Configuration(
                 additionalChannelHandlers: [
                     MalformedRequestHandler(), RefusedBodyHandler(), SlowBodyHandler(),
-                ] + (interface.slowsRefusals ? [RefusalPaceHandler()] : []) + [PlainPathHandler()],
+                ] + (interface.slowsRefusals ? [RefusalDelayHandler()] : []) + [PlainPathHandler()],
                 idleTimeout: .seconds(60),
                 httpDecoderConfiguration: .init(
                     maxHeaderFieldSize: 16_384, maxHeaderListSize: 32_768, maxHeaderFieldCount: 100))

@@ -10,7 +10,7 @@ enum ControlRouter {
         port: @escaping @Sendable () -> Int?
     ) -> Router<ControlContext> {
         let router = Router(context: ControlContext.self, options: .autoGenerateHeadEndpoints)
-        router.add(middleware: FairService(callers: ConnectionCallers(limiter: limiter)))
+        router.add(middleware: FairService(callers: ConnectionCredentials(limiter: limiter)))
         if case .development = interface {
             router.add(middleware: ErrorAnswers())
             router.add(middleware: LoopbackGuard(isOnLoopback: isLoopback, port: port))

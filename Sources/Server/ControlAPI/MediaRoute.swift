@@ -30,7 +30,7 @@ struct MediaRoute: Sendable {
     }
 
     /// Writes the body to the disk piece by piece, off the event loops.
-    private func take(_ request: Request, _ team: TeamID?) async throws -> TakenMedia {
+    private func take(_ request: Request, _ team: TeamID?) async throws -> AcceptedMedia {
         if let coding = request.headers[.contentEncoding], !["", "identity"].contains(coding.lowercased()) {
             throw ControlError.unknownCoding(coding)
         }

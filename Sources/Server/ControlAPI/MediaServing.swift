@@ -11,7 +11,7 @@ struct MediaServing: Sendable {
 
     func respond(_ request: Request, addressName: String) async throws -> Response {
         let found: OpenMedia?
-        do { found = try await store.find(addressName) } catch let error as MediaOutOfReach {
+        do { found = try await store.find(addressName) } catch let error as MediaUnavailableError {
             throw ControlError(status: .serviceUnavailable, code: "unavailable", message: error.description)
         }
         guard let open = found else {

@@ -48,7 +48,7 @@ package final class PostgresStore: Sendable {
     ///   - program: The version of the program, as other nodes see it.
     ///   - now: The time, for the partitions of the next days.
     ///   - numberLost: Called once where another node has this node's number: the process has to end.
-    /// - Throws: ``PostgresError``; ``PostgresSchema/OtherVersion``; ``UnsafeSetting``; `DatabaseInUse`.
+    /// - Throws: ``PostgresError``; ``PostgresSchema/OtherVersion``; ``UnsafeSetting``; `DatabaseInUseError`.
     package init(
         _ parameters: [String: String], as role: Role = .alone, program: String = "", at now: Timestamp,
         numberLost: @escaping @Sendable () -> Void = {}

@@ -71,7 +71,7 @@ extension PostgresTables {
             throw TableMove.Fault.different(table.name)
         }
         var digest = RowDigest()
-        var rows: [[StoredValue]] = []
+        var rows: [[ColumnValue]] = []
         try source.forEachRow(of: table, selection) { row in
             digest.add(row)
             rows.append(row)

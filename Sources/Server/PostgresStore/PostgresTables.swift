@@ -104,7 +104,7 @@ package struct PostgresTables: TableStore {
 
     /// Reads a table with a cursor, or the rows of some thousand owners with one statement.
     package func forEachRow(
-        of table: StoredTable, _ selection: RowSelection, _ body: ([StoredValue]) throws -> Void
+        of table: StoredTable, _ selection: RowSelection, _ body: ([ColumnValue]) throws -> Void
     ) throws {
         let kinds = kinds(of: table)
         if case .owners(let owners) = selection, let owner = table.owner {
@@ -145,24 +145,24 @@ package struct PostgresTables: TableStore {
         stride(from: 0, to: owners.count, by: 4000).map { Array(owners[$0..<min($0 + 4000, owners.count)]) }
     }
 
-    private static func values(of row: PostgresRow, _ kinds: [Column]) throws -> [StoredValue] {
+    private static func values(of row: PostgresRow, _ kinds: [Column]) throws -> [ColumnValue] {
         try kinds.enumerated().map { column, kind in
             switch kind {
-            case .number: try (row[column] as Int64?).map(StoredValue.integer) ?? .null
+            case .number: try (row[column] as Int64?).map(ColumnValue.integer) ?? .null
             case .truth: try (row[column] as Bool?).map { .integer($0 ? 1 : 0) } ?? .null
-            case .text: try (row[column] as String?).map(StoredValue.text) ?? .null
-            case .bytes: try (row[column] as [UInt8]?).map(StoredValue.bytes) ?? .null
+            case .text: try (row[column] as String?).map(ColumnValue.text) ?? .null
+            case .bytes: try (row[column] as [UInt8]?).map(ColumnValue.bytes) ?? .null
             }
         }
     }
 
     /// Inserts the rows with one statement.
-    package func insert(_ rows: [[StoredValue]], into table: StoredTable) throws {
+    package func insert(_ rows: [[ColumnValue]], into table: StoredTable) throws {
         try insert(rows, into: table, orElse: "")
     }
 
     /// Inserts the rows, or what a clause says where there is such a row.
-    func insert(_ rows: [[StoredValue]], into table: StoredTable, orElse clause: String) throws {
+    func insert(_ rows: [[ColumnValue]], into table: StoredTable, orElse clause: String) throws {
         if table.name == "meta" { try connection.execute("DELETE FROM meta") }
         let kinds = kinds(of: table)
         let arrays = kinds.enumerated().map { column, kind in
@@ -176,7 +176,7 @@ package struct PostgresTables: TableStore {
                 """, kinds.enumerated().map { column, kind in Self.parameter(kind, rows.lazy.map { $0[column] }) }))
     }
 
-    private static func parameter(_ kind: Column, _ values: some Collection<StoredValue>) -> PostgresParameter {
+    private static func parameter(_ kind: Column, _ values: some Collection<ColumnValue>) -> PostgresParameter {
         switch kind {
         case .number: .int8s(values.map { if case .integer(let number) = $0 { number } else { nil } })
         case .truth: .bools(values.map { if case .integer(let number) = $0 { number != 0 } else { nil } })

@@ -95,7 +95,7 @@ extension ServerConfiguration {
 
     /// The files of notifications, and the address that devices have them by.
     func mediaServices(
-        _ ports: BoundPorts, shared: SharedMedia?, clock: @escaping @Sendable () -> Timestamp
+        _ ports: BoundPorts, shared: MediaPeers?, clock: @escaping @Sendable () -> Timestamp
     ) throws -> MediaServices {
         let store = try MediaStore(
             folder: folder.media,

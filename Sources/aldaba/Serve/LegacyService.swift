@@ -32,7 +32,7 @@ struct LegacyService: Service, CustomStringConvertible {
                 acceptor: parts.mailboxes, controls: parts.controls, on: MultiThreadedEventLoopGroup.singleton,
                 logger: parts.logger)
         } catch { throw ServeCommand.cannotListen(configuration.host, port: port ?? feedbackPort ?? 0, error: error) }
-        var listeners: [SharedListener] = []
+        var listeners: [SNIListener] = []
         for (wanted, bound, known) in [
             (port, endpoint.port, ports.legacy), (feedbackPort, endpoint.feedbackPort, ports.legacyFeedback),
         ] {
@@ -59,10 +59,10 @@ struct LegacyService: Service, CustomStringConvertible {
     }
 
     /// Listens on a port for the old interface, and for the management of channels, by the names that clients ask for.
-    private func share(_ port: Int, with legacy: Int) async throws -> SharedListener {
+    private func share(_ port: Int, with legacy: Int) async throws -> SNIListener {
         let apns = try await ports.apns.value()
         do {
-            return try await SharedListener.bind(
+            return try await SNIListener.bind(
                 host: configuration.host, port: port,
                 limiter: ConnectionLimiter(
                     // The endpoint behind it demands the credential within 30 seconds.

@@ -17,13 +17,13 @@ struct RegisterFolder: RegisterFiles {
     let isOwnCertificate: Bool
     let clock: @Sendable () -> Timestamp
 
-    func addKey(team: TeamID) async throws -> MadeKey {
+    func addKey(team: TeamID) async throws -> CreatedKey {
         let (entry, ring) = try await ServerRegister.addKey(team: team, folder: folder, store: store)
         let file = try ProviderKeyFile(path: ring.path(of: entry))
         let key = ProviderKey(
             keyID: file.keyID, team: team, publicKeyPEM: file.key.publicKey.pemRepresentation,
             createdAt: Timestamp(rawValue: entry.createdAt))
-        return MadeKey(key: key, privateKey: file.key.pemRepresentation + "\n")
+        return CreatedKey(key: key, privateKey: file.key.pemRepresentation + "\n")
     }
 
     func sign(_ request: String, as profile: CertificateProfile, days: Int) throws -> ProviderCertificate {

@@ -67,7 +67,7 @@ extension ServeCommand {
                 answers: core.webhookAnswers,
                 clock: core.clock,
                 logger: logger),
-            CertificateService(certificate: tls, logger: logger),
+            CertificateReloadService(certificate: tls, logger: logger),
             ProviderService(
                 parts: core, configuration: configuration, budget: budget, tls: tls, bound: ports.apns.known),
             UpstreamService(parts: core, courier: upstream.courier), ReportService(parts: core),

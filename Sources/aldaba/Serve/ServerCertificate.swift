@@ -165,7 +165,7 @@ final class ServerCertificate: Sendable {
 }
 
 /// Keeps the certificate current while the server runs.
-struct CertificateService: Service, CustomStringConvertible {
+struct CertificateReloadService: Service, CustomStringConvertible {
     let certificate: ServerCertificate
     let logger: Logger
     var description: String { "certificate" }

@@ -155,10 +155,10 @@ struct ServerParts: Sendable {
     }
 
     /// Begins to share files with the other servers; `nil` for a server that is alone.
-    func shareMedia(_ bucket: S3Bucket?, logger: Logger) -> SharedMedia? {
+    func shareMedia(_ bucket: S3Bucket?, logger: Logger) -> MediaPeers? {
         guard node != nil, let number = mailboxes.nodeNumber, let store = store as? PostgresStore else { return nil }
         let register = MediaRegister(in: store.media, node: number)
-        return SharedMedia(
+        return MediaPeers(
             register: register, copies: MediaCopies(mailboxes, node: number),
             objects: bucket.map { MediaObjects($0, register: register, logger: logger) })
     }

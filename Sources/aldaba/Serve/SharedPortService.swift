@@ -17,9 +17,9 @@ struct SharedPortService: Service, CustomStringConvertible {
     func run() async throws {
         let (apns, control) = (try await ports.apns.value(), try await ports.control.value())
         let port = configuration.values.number(.sharedPort)
-        let listener: SharedListener
+        let listener: SNIListener
         do {
-            listener = try await SharedListener.bind(
+            listener = try await SNIListener.bind(
                 host: configuration.host, port: port,
                 limiter: ConnectionLimiter(
                     listener: "shared", configuration.admission(total: budget.control, proof: .hours(1)),

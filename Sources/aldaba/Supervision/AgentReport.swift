@@ -52,7 +52,7 @@ package enum AgentReport: Sendable, Equatable {
         }
     }
 
-    /// The line that `up` shows of a notification's states; `nil` for other reports, and for states on the way.
+    /// The line that `up` shows of a notification's states; `nil` for other reports, and for states in between.
     package var notificationLine: String? {
         guard case .reported(let notification, let app, let title, let states) = self,
             states.contains(where: { !$0.hasPrefix("decrypted") && !$0.hasPrefix("extended") })

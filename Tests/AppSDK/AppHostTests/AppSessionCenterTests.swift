@@ -4,7 +4,9 @@ import Testing
 @testable import AppHost
 
 struct AppSessionCenterTests {
-    private func ask(_ request: Int64, _ command: CenterCommand = .pending, size: Int = 100) -> AppSession.Event {
+    private func ask(_ request: Int64, _ command: NotificationCenterCommand = .pending, size: Int = 100)
+        -> AppSession.Event
+    {
         .centerRequested(request: request, command, size: size)
     }
 

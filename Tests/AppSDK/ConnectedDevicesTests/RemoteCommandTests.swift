@@ -17,12 +17,12 @@ import Testing
     func passage() {
         let early = RequestProgress()
         #expect(!early.takeBack())
-        #expect(!early.leave { true } && early.isTakenBack && !early.hasLeft)
+        #expect(!early.sendUnlessCancelled { true } && early.isCancelled && !early.hasLeft)
         let late = RequestProgress()
-        #expect(late.leave { true } && late.hasLeft)
+        #expect(late.sendUnlessCancelled { true } && late.hasLeft)
         #expect(late.takeBack())
         let unsent = RequestProgress()
-        #expect(!unsent.leave { false } && !unsent.hasLeft)
+        #expect(!unsent.sendUnlessCancelled { false } && !unsent.hasLeft)
     }
 
     @Test("Without an agent nothing is known of a command")

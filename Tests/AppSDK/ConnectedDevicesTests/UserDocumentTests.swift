@@ -192,12 +192,12 @@ import Testing
         "Of several changes of one document that wait only the last is read; of too many documents none, but that they were"
     )
     func coalescing() {
-        let pending = PendingDocumentChanges()
+        let pending = UnreadDocumentChanges()
         for revision: Int64 in 1...3 { pending.add(.removed(name: "a", revision: revision)) }
         pending.add(.removed(name: "b", revision: 1))
         guard case .removed("a", 3)? = pending.take(), case .removed("b", 1)? = pending.take(), pending.take() == nil
         else { return #expect(Bool(false), "another order") }
-        for number in 0..<PendingDocumentChanges.limit { pending.add(.removed(name: "\(number)", revision: 1)) }
+        for number in 0..<UnreadDocumentChanges.limit { pending.add(.removed(name: "\(number)", revision: 1)) }
         for number in 0..<100 {
             guard case .removed("\(number)", 1)? = pending.take() else { return #expect(Bool(false), "\(number)") }
         }

@@ -24,7 +24,7 @@ final class NotedApp: NSObject, MessagingDelegate {
     }
 }
 
-/// What the agent says reaches an app through messaging, and the other way round.
+/// What the agent says reaches an app through messaging, and the reverse.
 @MainActor @Suite(.timeLimit(.minutes(5)))
 final class MessagingTests {
     private let agent: FakeAgent

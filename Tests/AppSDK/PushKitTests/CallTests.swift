@@ -71,7 +71,7 @@ final class CallTests {
     }
 
     /// The next command to the notification centre.
-    private func command() async throws -> (request: Int64, CenterCommand) {
+    private func command() async throws -> (request: Int64, NotificationCenterCommand) {
         while true {
             let message = try await agent.next { if case .center = $0 { true } else { false } }
             if case .center(let request, let command) = message { return (request, command) }

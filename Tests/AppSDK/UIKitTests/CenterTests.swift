@@ -26,7 +26,7 @@ final class CenterTests {
     }
 
     /// The next command that the app gives.
-    private func nextCommand() async throws -> (request: Int64, command: CenterCommand) {
+    private func nextCommand() async throws -> (request: Int64, command: NotificationCenterCommand) {
         let message = try await agent.next { if case .center = $0 { true } else { false } }
         guard case .center(let request, let command) = message else { throw POSIXError(.EPROTO) }
         return (request, command)
@@ -87,7 +87,7 @@ final class CenterTests {
         center.removeAllPendingNotificationRequests()
         center.removeDeliveredNotifications(withIdentifiers: [])
         center.removeAllDeliveredNotifications()
-        var commands: [CenterCommand] = []
+        var commands: [NotificationCenterCommand] = []
         while commands.count < 4 { commands.append(try await nextCommand().command) }
         #expect(
             commands == [.removePending(["milk"]), .removePending(nil), .removeDelivered([]), .removeDelivered(nil)])

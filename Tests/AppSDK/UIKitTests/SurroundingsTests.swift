@@ -67,7 +67,7 @@ final class SurroundingsTests {
         old.applicationIconBadgeNumber = -1
         application.begin(with: PlainDelegate())
         try await agent.welcome()
-        var commands: [CenterCommand] = []
+        var commands: [NotificationCenterCommand] = []
         while commands.count < 4 {
             let message = try await agent.next { if case .center = $0 { true } else { false } }
             if case .center(_, let command) = message { commands.append(command) }

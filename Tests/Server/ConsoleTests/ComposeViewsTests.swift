@@ -84,7 +84,7 @@ import Texts
         ),
     ])
     func `a payload becomes the form`(_ payload: String, _ fields: [String: String]) throws {
-        let form = MessageImport.form(try JSONValue(text: payload))
+        let form = PayloadFileReader.form(try JSONValue(text: payload))
         for (name, value) in fields { #expect(form[name] == value, "\(name)") }
     }
 

@@ -20,7 +20,7 @@ private final class ReadCounter: ChannelOutboundHandler {
     private let channel = EmbeddedChannel()
 
     init() throws {
-        try channel.pipeline.syncOperations.addHandlers(counter, RefusalPaceHandler())
+        try channel.pipeline.syncOperations.addHandlers(counter, RefusalDelayHandler())
     }
 
     private func answer(_ status: HTTPResponse.Status) throws {

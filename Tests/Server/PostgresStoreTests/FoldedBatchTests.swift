@@ -36,7 +36,7 @@ import Testing
             return .addMissed(
                 MissedNotifications(app: app, environment: .sandbox, lane: .apns, count: 1, since: at), of: device)
         case 7:
-            let place = RegistrationPlace(device: device, app: app, environment: .sandbox)
+            let place = RegistrationKey(device: device, app: app, environment: .sandbox)
             return .forgetMissed(of: device, only: Bool.random(using: &random) ? place : nil)
         case 8:
             let states: [NotificationState] = [.sent, .acked]

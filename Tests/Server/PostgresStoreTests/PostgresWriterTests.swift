@@ -153,12 +153,12 @@ extension PostgresTests {
 
         @Test func `a server that is alone refuses others until it has ended`() throws {
             let first = try store()
-            let error = #expect(throws: PostgresWriter.DatabaseInUse.self) { try store(as: .node) }
+            let error = #expect(throws: PostgresWriter.DatabaseInUseError.self) { try store(as: .node) }
             #expect(error?.isAlone == false)
             try first.close()
             let nodes = [try store(as: .node), try store(as: .node)]
             #expect(nodes.map(\.node) == [0, 1])
-            #expect(throws: PostgresWriter.DatabaseInUse.self) { try store() }
+            #expect(throws: PostgresWriter.DatabaseInUseError.self) { try store() }
             for node in nodes { try node.close() }
             try store().apply([.raiseHighWater(to: 1)])
         }

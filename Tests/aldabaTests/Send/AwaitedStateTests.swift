@@ -23,12 +23,13 @@ private func progress(_ awaited: AwaitedState, _ states: String...) -> AwaitedSt
         #expect(progress(.acked, "accepted", "stored", "sent") == .pending)
         #expect(progress(.presented, "accepted", "acked", "extended(changed)") == .pending)
         #expect(progress(.opened, "accepted", "presented") == .pending)
+        // Its placeholder is shown.
+        #expect(progress(.presented, "accepted", "acked", "undecryptable(code)") == .pending)
         #expect(AwaitedState.accepted.progress([]) == .pending)
     }
 
     @Test(arguments: [
         "expired", "replaced", "withdrawn", "dropped(overflow)", "failed(code)", "suppressed(budget)",
-        "undecryptable(code)",
     ])
     func `an end before it is told with its state`(text: String) throws {
         let state = try #require(NotificationState(text: text))

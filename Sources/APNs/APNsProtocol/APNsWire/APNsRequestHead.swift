@@ -259,12 +259,3 @@ package struct APNsRequestHead {
         "'\(String(decoding: bytes.prefix(60).filter { $0 >= 0x20 && $0 < 0x7F }, as: UTF8.self))'"
     }
 }
-
-/// How many bytes a payload may have. Source: Apple, "Generating a remote notification".
-package enum APNsPayloadLimit {
-    /// The limit of a message to a broadcast channel.
-    package static let broadcastBytes = 5120
-
-    /// 5120 for `voip`, 4096 for everything else.
-    package static func bytes(for type: PushType?) -> Int { type == .voip ? 5120 : 4096 }
-}

@@ -27,7 +27,7 @@ package struct PayloadDiagnosis: Hashable, Sendable, CustomStringConvertible {
         if let fault = JSONScanner.fault(inObject: payload) {
             finding = PayloadSyntax(payload, fault).finding
         } else if pushType.showsByPayload, let object = LocatedJSON(object: payload) {
-            finding = PayloadMeaning(object).finding
+            finding = PayloadWarnings(object).finding
         } else {
             finding = nil
         }

@@ -88,7 +88,7 @@ package enum AgentEffect: Sendable {
 
 /// A call to the link to the server.
 package enum AgentLinkCall: Sendable, Hashable {
-    /// These are stored that the session brought.
+    /// Acknowledge notifications of a session: they are stored.
     case acknowledge([NotificationID], session: Int)
     /// The outbox of receipts, messages or topics was committed.
     case receiptsCommitted, upstreamCommitted, topicsCommitted

@@ -129,7 +129,7 @@ extension AgentEngine {
         let asked = try run.map { CompletedRequests(run: $0, done: try context.store.done(app: app, run: $0)) }
         let answers = try context.store.waitingResponses(app: app, after: 0, limit: Self.launchResponseLimit)
         take(AppRole(app: app, role: .app), by: connection)
-        let stateByFocus = registry.stateByFocus(of: app, isScreenLocked: surroundings.isScreenLocked)
+        let stateByFocus = registry.stateByFocus(of: app, isScreenLocked: screenAndQuietHours.isScreenLocked)
         apps[app]?.setInitialState(byFocus: stateByFocus)
         apps[app]?.supervisor.isKeptByOther = context.isSibling(connection.process)
         apps[app]?.tokens.connected()
@@ -424,7 +424,7 @@ extension AgentEngine {
 
     /// Notifies the apps that follow the focus of their states, where these have changed.
     mutating func followWindowFocus() {
-        for (connection, state) in registry.followWindowFocus(isScreenLocked: surroundings.isScreenLocked) {
+        for (connection, state) in registry.followWindowFocus(isScreenLocked: screenAndQuietHours.isScreenLocked) {
             send([.enter(state)], to: connection)
         }
     }

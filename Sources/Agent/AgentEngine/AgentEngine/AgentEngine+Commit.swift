@@ -287,8 +287,8 @@ extension AgentEngine {
     /// The conditions that decide how an app's notifications appear now.
     package func conditions(of app: InstalledApp, _ context: Context) -> PresentationConditions {
         PresentationConditions(
-            standing: app.record, policy: app.manifest.authorization, isLocked: surroundings.isScreenLocked,
-            isQuietTime: surroundings.isQuietTime(at: context.now))
+            standing: app.record, policy: app.manifest.authorization, isLocked: screenAndQuietHours.isScreenLocked,
+            isQuietTime: screenAndQuietHours.isQuietTime(at: context.now))
     }
 
     /// How content appears now; `nil` where its app is not installed.
@@ -373,7 +373,7 @@ extension AgentEngine {
 
     /// The desktop has reported whether the screen is locked.
     mutating func screenChanged(isLocked: Bool, _ context: Context) {
-        if surroundings.screenChanged(isLocked: isLocked) { refreshPreviews(context) }
+        if screenAndQuietHours.screenChanged(isLocked: isLocked) { refreshPreviews(context) }
         followWindowFocus()
         if !isLocked { enqueue(.released) }
     }

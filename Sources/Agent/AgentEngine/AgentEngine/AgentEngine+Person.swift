@@ -88,7 +88,7 @@ extension AgentEngine {
         context: Context
     ) {
         let options = registry.options(ofAction: action, of: notification)
-        guard surroundings.isScreenLocked, options & NotificationActionDescription.authenticationRequired != 0
+        guard screenAndQuietHours.isScreenLocked, options & NotificationActionDescription.authenticationRequired != 0
         else {
             return choose(
                 notification, action: action, text: text, activationToken: activationToken, by: .desktop,
@@ -106,7 +106,7 @@ extension AgentEngine {
     /// A person chose an action, on the desktop or elsewhere.
     mutating func choose(
         _ notification: WaitingNotification, action: String, text: String?, activationToken: String?,
-        by answerer: Answerer, context: Context
+        by answerer: AnswerSource, context: Context
     ) {
         if notifyTerminal(notification, action: action, text: text) {
             return enqueue(.unlisted(app: notification.app, identifiers: [notification.identifier]))
@@ -120,7 +120,7 @@ extension AgentEngine {
     }
 
     /// A person dismissed a notification. Its app is notified where its category asks for that.
-    mutating func dismissed(_ id: NotificationID, by answerer: Answerer, _ context: Context) throws {
+    mutating func dismissed(_ id: NotificationID, by answerer: AnswerSource, _ context: Context) throws {
         guard let notification = try context.store.notification(id) else {
             return enqueue(.dismissed(id, by: answerer, at: context.now))
         }
@@ -209,7 +209,7 @@ extension AgentEngine {
         case .joined: break
         case .refused: answer([asker], isGranted: false)
         case .ask(let id):
-            guard context.hasScreen else { return couldNotAsk(id, "there is no screen") }
+            guard context.hasScreen else { return couldNotAsk(id, reason: "there is no screen") }
             emit(.ask(AuthorizationQuestion.presentation(id, options: options, manifest)))
         }
     }
@@ -217,7 +217,7 @@ extension AgentEngine {
     /// The presenter reports the outcome of a question.
     package mutating func questionShown(_ id: NotificationID, _ outcome: PresentationOutcome) {
         switch outcome {
-        case .failed(let reason), .kept(let reason): couldNotAsk(id, reason)
+        case .failed(let reason), .kept(let reason): couldNotAsk(id, reason: reason)
         case .presented(let handle, _):
             guard let app = questions[id]?.app, let handle else { return }
             enqueue(.asked(app: app, handle: handle))
@@ -247,7 +247,7 @@ extension AgentEngine {
         }
     }
 
-    private mutating func couldNotAsk(_ id: NotificationID, _ reason: String) {
+    private mutating func couldNotAsk(_ id: NotificationID, reason: String) {
         guard let question = questions[id] else { return }
         log(
             .warning, "Nobody could be asked whether an app may send notifications; decide with `aldaba settings`.",
@@ -325,7 +325,7 @@ extension AgentEngine {
             do { try dismissed(id, by: .terminal, context) } catch { fail(error) }
             return false
         case .setQuietHours(let hours, let text):
-            surroundings.quietHours = hours
+            screenAndQuietHours.quietHours = hours
             enqueue(.preference(name: QuietHours.name, value: text))
         case .settle(let record, let app, let isDecision):
             change(app) { $0 = record }

@@ -8,7 +8,8 @@ extension AgentEngine {
     /// Takes a command of an app, and answers it; what was ordered is confirmed when it is durable. The batch must be
     /// committed before what asks for requests or the list.
     package mutating func handleCenterCommand(
-        _ command: CenterCommand, request: Int64, from app: BundleID, connection: AppConnectionID, context: Context
+        _ command: NotificationCenterCommand, request: Int64, from app: BundleID, connection: AppConnectionID,
+        context: Context
     ) {
         do {
             if let answer = try answer(command, app: app, connection, context) {
@@ -23,7 +24,7 @@ extension AgentEngine {
 
     /// - Returns: The answer; `nil` for a command that is confirmed when it is durable.
     private mutating func answer(
-        _ command: CenterCommand, app: BundleID, _ connection: AppConnectionID, _ context: Context
+        _ command: NotificationCenterCommand, app: BundleID, _ connection: AppConnectionID, _ context: Context
     ) throws -> CenterAnswer? {
         switch command {
         // A conversation has it examined and stored (`AppConversations`).
@@ -167,8 +168,8 @@ extension AgentEngine {
 /// ends.
 extension AgentEngine {
     /// The clocks, time zones and policies that the schedule reads.
-    package func scheduleSurroundings(_ context: Context) -> RequestSchedule.Surroundings {
-        RequestSchedule.Surroundings(
+    package func scheduleContext(_ context: Context) -> RequestSchedule.ScheduleContext {
+        RequestSchedule.ScheduleContext(
             now: context.clock, zones: settings.zones,
             missedPolicy: { [apps] in apps[$0]?.record.settings.missedPolicy ?? .standard })
     }
@@ -187,7 +188,7 @@ extension AgentEngine {
     package func fault(
         of trigger: NotificationTrigger, of identifier: String, app: BundleID, _ context: Context
     ) throws -> String? {
-        if let fault = schedule.fault(of: trigger, scheduleSurroundings(context)) { return fault }
+        if let fault = schedule.fault(of: trigger, scheduleContext(context)) { return fault }
         guard case .region = trigger else { return nil }
         return RequestSchedule.faultOfRegions(
             with: identifier, others: try context.store.pending(app: app).map(\.request))
@@ -242,7 +243,7 @@ extension AgentEngine {
         var events = [event]
         var next = 0
         while next < events.count {
-            for directive in schedule.handle(events[next], scheduleSurroundings(context)) {
+            for directive in schedule.handle(events[next], scheduleContext(context)) {
                 do {
                     if let event = try followSchedule(directive, context) { events.append(event) }
                 } catch {

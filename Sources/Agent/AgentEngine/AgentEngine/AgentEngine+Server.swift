@@ -3,12 +3,12 @@ import PushCore
 
 /// Handling of notifications from the device channel: each is opened, planned, and stored with its plan.
 extension AgentEngine {
-    /// These came in the session of this number.
+    /// Handles notifications that arrived in a session.
     package mutating func arrived(_ notifications: [OutgoingNotification], in session: Int, _ context: Context) {
         do {
             for notification in notifications {
                 if let message = notification.channelMessage {
-                    let arrived = ArrivedPushMessage(carrier: notification, message: message, session: session)
+                    let arrived = ReceivedUnifiedPushMessage(carrier: notification, message: message, session: session)
                     enqueue(.unifiedPush(.arrived(arrived), at: context.now))
                     watchExpiry(of: notification.expiresAt, context)
                 } else if let notice = notification.notice {

@@ -84,7 +84,7 @@ package struct AgentEngine: Sendable {
     /// The installed apps, and whose their connections are.
     package var registry = AppRegistry()
     /// The lock of the screen, and the quiet hours.
-    package var surroundings: Surroundings
+    package var screenAndQuietHours: ScreenAndQuietHours
     /// The changes that are committed next.
     package var batch = ChangeBatch<Confirmation>()
     /// Requests that wait for their time or place.
@@ -120,7 +120,7 @@ package struct AgentEngine: Sendable {
     ///   - quietHours: The hours in which only urgent notifications appear on the screen; `nil` for none.
     package init(settings: Settings, inherited: Set<NotificationID> = [], quietHours: QuietHours? = nil) {
         self.settings = settings
-        surroundings = Surroundings(quietHours: quietHours)
+        screenAndQuietHours = ScreenAndQuietHours(quietHours: quietHours)
         presentations = PresentationFlow(inherited: inherited)
     }
 
@@ -233,7 +233,7 @@ extension AgentEngine {
 
     private mutating func show(_ record: LiveActivityRecord, alert: LiveActivityAlert?, _ context: Context) {
         guard let installed = apps[record.app] else { return }
-        let request = LiveActivityLook(record).request(
+        let request = LiveActivityNotification(record).request(
             installed.manifest.liveActivities[record.activity.attributesType], appName: installed.manifest.name,
             alert: alert)
         // Live Activities need no authorization; a person who has denied notifications sees none either.

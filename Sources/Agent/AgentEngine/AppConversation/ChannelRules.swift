@@ -69,7 +69,7 @@ package struct ChannelWaiters<Waiting: Sendable>: Sendable {
         (numbers.removeValue(forKey: topic) ?? []).compactMap { waiting.removeValue(forKey: $0) }
     }
 
-    /// Removes the callers for which this holds; a repeated request comes on another connection.
+    /// Removes the waiting connections that the predicate selects; their apps repeat the request on another connection.
     package mutating func remove(where isGone: (Waiting) -> Bool) {
         waiting = waiting.filter { !isGone($0.value) }
         for (name, found) in numbers {

@@ -13,7 +13,7 @@ package enum RequestRules {
         package static let noDate = 1400
         /// There is nothing to show, or too much.
         package static let noContent = 1401
-        /// It is no number for an icon.
+        /// The badge is no number for an icon.
         package static let badgeInvalid = 1600
     }
 

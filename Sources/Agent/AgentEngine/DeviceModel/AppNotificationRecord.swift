@@ -142,11 +142,11 @@ package struct AppSettings: Codable, Hashable, Sendable {
 
     /// How long a notification stays; Apple's `UNAlertStyle`.
     package enum AlertStyle: String, Codable, Sendable, CaseIterable {
-        /// It does not come to the screen.
+        /// The notification does not come to the screen.
         case none
-        /// Goes by itself.
+        /// The notification disappears by itself.
         case banner
-        /// Stays until the person answers it.
+        /// The notification stays until the person answers it.
         case alert
 
         /// `UNAlertStyle`'s raw value.

@@ -65,15 +65,17 @@ package struct ReceivedNotification: Sendable {
 package struct PlannedNotification: Sendable {
     /// The action on a notification when it is stored.
     package enum Disposition: Sendable, Hashable {
-        /// It waits for its app, which is asked first where it is in the foreground; it does not appear before.
+        /// The notification waits for its app, which is asked first where it is in the foreground; it does not appear
+        /// before.
         case waits
-        /// It appears at once, and is handed to its app later.
+        /// The notification appears at once, and is handed to its app later.
         case waitsShown(PresentationOptions)
-        /// It appears at once, and its app gets it only when a person taps it.
+        /// The notification appears at once, and its app gets it only when a person taps it.
         case isShown(PresentationOptions)
-        /// It waits for its app's service extension, which may change it; it is planned again after the answer.
+        /// The notification waits for its app's service extension, which may change it; it is planned again after the
+        /// answer.
         case awaitsExtension
-        /// It ends here, with this state.
+        /// The notification ends here, with this state.
         case ends(NotificationState, note: String?)
     }
 

@@ -49,9 +49,9 @@ package struct Presentation: Hashable, Sendable {
 
     /// How much it may interrupt.
     package enum Urgency: UInt8, Sendable, CaseIterable {
-        /// It interrupts less than others.
+        /// The notification interrupts less than others.
         case low = 0
-        /// It comes to the screen, and goes by itself.
+        /// The notification comes to the screen, and goes by itself.
         case normal = 1
         /// Stays until the person answers it.
         case critical = 2
@@ -132,18 +132,18 @@ package struct ShownPresentation: Hashable, Sendable {
 
 /// The outcome of a presentation.
 package enum PresentationOutcome: Hashable, Sendable {
-    /// It is shown. `handle` lets a later run find it again, `nil` when that is impossible; `note` describes how it was
-    /// shown where that is unusual.
+    /// The notification is shown. `handle` lets a later run find it again, `nil` when that is impossible; `note`
+    /// describes how it was shown where that is unusual.
     case presented(handle: String?, note: String?)
-    /// It was not shown on the screen, for this reason; it is in the list, where the list may have it.
+    /// The notification was not shown on the screen, for this reason; it is in the list, where the list may have it.
     case kept(reason: String)
-    /// It could not be shown, and why.
+    /// The notification could not be shown, and why.
     case failed(reason: String)
 }
 
 /// A person's action on a shown notification, or a change on the desktop.
 package enum PresenterEvent: Hashable, Sendable {
-    /// It was opened; the token lets the app take the focus.
+    /// The notification was opened; the token lets the app take the focus.
     case opened(NotificationID, activationToken: String?)
     /// A button was pressed; one that asks for text only where the desktop cannot ask for it.
     case pressed(NotificationID, button: String, activationToken: String?)
@@ -153,8 +153,8 @@ package enum PresenterEvent: Hashable, Sendable {
     case dismissed(NotificationID)
     /// The screen was locked, or unlocked.
     case locked(Bool)
-    /// It left the screen by itself or because it was taken away.
+    /// The notification left the screen by itself or because it was taken away.
     case left(NotificationID)
-    /// It is on the screen again, or at last, after the desktop had nothing to show it with.
+    /// The notification is on the screen again, or at last, after the desktop had nothing to show it with.
     case shownAgain(NotificationID, handle: String)
 }

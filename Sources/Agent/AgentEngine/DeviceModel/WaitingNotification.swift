@@ -95,7 +95,7 @@ package struct WaitingResponse: Sendable, Hashable {
 package enum Registration: Sendable, Hashable {
     /// The store has no entry: the app has not registered in this environment.
     case unknown
-    /// It is active; its device token, 64 hexadecimal digits.
+    /// The registration is active; its device token, 64 hexadecimal digits.
     case token(String)
     /// The app ended it, and has not asked for a new one.
     case ended

@@ -32,8 +32,8 @@ package struct AppActivation: Hashable, Sendable {
 package enum AppActivationOutcome: Hashable, Sendable {
     /// The app runs and has received the call.
     case activated
-    /// It does not run, and the bus cannot start it, for this reason: it can be started by other means at once.
+    /// The app does not run, and the bus cannot start it, for this reason: it can be started by other means at once.
     case notStarted(reason: String)
-    /// It did not answer, for this reason; it may run all the same, or be starting.
+    /// The app did not answer, for this reason; it may run all the same, or be starting.
     case unanswered(reason: String)
 }

@@ -40,8 +40,8 @@ package struct Arrival: Sendable {
 
 /// The outcome of decrypting a payload on the device.
 package enum PayloadDecryption: Hashable, Sendable {
-    /// It was opened, and what was in it took its place. The fingerprint is that of the message.
+    /// The payload was opened, and what was in it took its place. The fingerprint is that of the message.
     case opened(fingerprint: [UInt8])
-    /// It could not be opened, and the rest of the payload is shown.
+    /// The payload could not be opened, and the rest of the payload is shown.
     case failed(DecryptionError)
 }

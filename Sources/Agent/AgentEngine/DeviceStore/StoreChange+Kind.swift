@@ -31,12 +31,12 @@ extension StoreChange {
         case presented(NotificationID, PresentationOutcome, again: Bool, at: Timestamp)
         /// A person chose an action, perhaps with text.
         case tapped(
-            NotificationID, action: String, text: String?, activationToken: String?, by: Answerer, isHeld: Bool,
+            NotificationID, action: String, text: String?, activationToken: String?, by: AnswerSource, isHeld: Bool,
             at: Timestamp)
         /// The screen is unlocked: responses that were held for that go to their apps.
         case released
         /// A person dismissed a notification.
-        case dismissed(NotificationID, by: Answerer, at: Timestamp)
+        case dismissed(NotificationID, by: AnswerSource, at: Timestamp)
         /// A notification left the screen, by itself or since it was taken away; no person dismissed it.
         case leftScreen(NotificationID)
         /// The desktop shows a notification again, or one that it could not show before.

@@ -124,7 +124,8 @@ extension StoreChange {
     /// A person chose an action, perhaps with text. The token, which the store does not keep, lets the app take the
     /// focus. `isHeld`: the response waits until the screen is unlocked.
     package static func tapped(
-        _ id: NotificationID, action: String, text: String?, activationToken: String?, by answerer: Answerer = .desktop,
+        _ id: NotificationID, action: String, text: String?, activationToken: String?,
+        by answerer: AnswerSource = .desktop,
         isHeld: Bool = false, at: Timestamp
     ) -> StoreChange {
         StoreChange(
@@ -141,7 +142,7 @@ extension StoreChange {
 
     /// A person dismissed a notification.
     package static func dismissed(
-        _ id: NotificationID, by answerer: Answerer = .desktop, at: Timestamp
+        _ id: NotificationID, by answerer: AnswerSource = .desktop, at: Timestamp
     ) -> StoreChange {
         StoreChange(.storeDismissal, .dismissed(id, by: answerer, at: at), isKeptAfterFailure: true)
     }

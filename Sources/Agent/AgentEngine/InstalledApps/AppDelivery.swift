@@ -41,9 +41,9 @@ package struct AppDelivery: Sendable {
 
     /// An action for the agent; directives are performed in order.
     package enum Directive: Sendable, Hashable {
-        /// Read what waits after this place, and answer with ``Event/page(_:limit:)``.
+        /// Read the queued notifications after this position; report them with ``Event/page(_:limit:)``.
         case read(after: WaitingNotification.Place, limit: Int)
-        /// Read the responses that wait after this place, and answer with ``Event/responsePage(_:limit:)``.
+        /// Read the pending responses after this position; report them with ``Event/responsePage(_:limit:)``.
         case readResponses(after: WaitingResponse.Place, limit: Int)
         /// Give the app a notification, for the handlers of this kind.
         case deliver(WaitingNotification, DeliveryKind)

@@ -73,7 +73,7 @@ package struct AppRegistry: Sendable {
     /// Records the fingerprint of the folder of manifests, and returns whether it has changed.
     ///
     /// - Parameter new: The result of ``AppFolder/mark()``.
-    package mutating func manifestsChanged(_ new: Set<String>) -> Bool {
+    package mutating func updateFingerprint(_ new: Set<String>) -> Bool {
         guard new != fingerprint else { return false }
         fingerprint = new
         return true

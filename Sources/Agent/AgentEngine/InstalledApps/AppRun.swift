@@ -3,7 +3,7 @@
 /// Guarantees: an app is started only from ``stopped``, so that it never runs twice by the agent's doing; what ends
 /// late (a timer, a process of an earlier run) changes nothing.
 package enum AppRun<Connection: Sendable>: Sendable {
-    /// It does not run, as far as the agent knows.
+    /// The app does not run, as far as the agent knows.
     case stopped
     /// The agent started this process, which is not connected.
     case started(process: Int32)
@@ -11,9 +11,9 @@ package enum AppRun<Connection: Sendable>: Sendable {
     case activating
     /// The agent is starting its program.
     case launching
-    /// It is not connected and may connect until a deadline; `process` is the one that the agent started.
+    /// The app is not connected and may connect until a deadline; `process` is the one that the agent started.
     case reconnecting(deadline: Int, process: Int32?)
-    /// It is connected; `process` is the one that the agent started.
+    /// The app is connected; `process` is the one that the agent started.
     case connected(Connection, process: Int32?)
 
     /// The open connection.

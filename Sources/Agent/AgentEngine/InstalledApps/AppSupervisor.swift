@@ -102,11 +102,11 @@ package struct AppSupervisor<Connection: Sendable>: Sendable {
     package enum Notice: Hashable, Sendable {
         /// The session bus brought it to the front.
         case activated
-        /// It is connected, and did not answer its activation.
+        /// The app is connected, and did not answer its activation.
         case activationUnanswered(reason: String)
         /// The session bus did not bring it: its program is started.
         case launchedInstead(reason: String)
-        /// It ended too often without answering.
+        /// The app ended too often without answering.
         case startedTooOften
         /// The app's background budget is spent; it is woken later.
         case wokenLater

@@ -9,11 +9,11 @@ package struct DeviceTokenRequests: Sendable {
 
     /// The outcome of a request.
     package enum Outcome: Hashable, Sendable {
-        /// It is answered with the token that is known.
+        /// The request is answered with the token that is known.
         case known(String)
-        /// It waits for the server, which is to be asked.
+        /// The request waits for the server, which is to be asked.
         case waits
-        /// It waits until the token that there is has ended; then the server is to be asked.
+        /// The request waits until the token that there is has ended; then the server is to be asked.
         case waitsForEnd
         /// There is no server that would answer.
         case noServer

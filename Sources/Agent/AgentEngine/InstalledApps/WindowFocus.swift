@@ -3,7 +3,7 @@ import AgentProtocol
 /// The process whose window has the focus. Apps with the life cycle `focus` are in the foreground while one of their
 /// windows has it.
 package enum WindowFocus: Hashable, Sendable {
-    /// It is not watched: no app has that life cycle.
+    /// The focus is not watched: no app has that life cycle.
     case unwatched
     /// The process whose window has it, then its parent, and so on up; empty where no known process has it.
     case on([Int32])

@@ -12,10 +12,11 @@ package struct ClockPlausibility: Sendable, Hashable {
     package enum State: Sendable, Hashable {
         /// The clock is plausible: requests for a date fire by it.
         case trusted
-        /// It jumped forward. Unless it is set again, it is trusted from this time of CLOCK_BOOTTIME on, in
+        /// The clock jumped forward. Unless it is set again, it is trusted from this time of CLOCK_BOOTTIME on, in
         /// milliseconds.
         case suspectAhead(until: Int64)
-        /// It jumped back. Unless it is set again, it is trusted from this time of CLOCK_BOOTTIME on, in milliseconds.
+        /// The clock jumped back. Unless it is set again, it is trusted from this time of CLOCK_BOOTTIME on, in
+        /// milliseconds.
         case suspectBehind(until: Int64)
     }
 
@@ -24,7 +25,7 @@ package struct ClockPlausibility: Sendable, Hashable {
     /// How far the first reading may be ahead of the newest time in the store, in milliseconds: 60 days. The machine
     /// may have been off for so long.
     package static let longestAbsence: Int64 = 60 * 86_400_000
-    /// Two offsets of a clock that was not set differ by less than this, in milliseconds.
+    /// The most by which two offsets of a clock that nobody set can differ, in milliseconds.
     private static let readingError: Int64 = 1000
 
     /// Whether the wall clock is trusted, as of the last reading.

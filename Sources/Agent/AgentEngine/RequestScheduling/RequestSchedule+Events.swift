@@ -4,23 +4,23 @@ import Scheduling
 
 extension RequestSchedule {
     /// Takes an event; returns what the owner must do, in order.
-    package mutating func handle(_ event: Event, _ surroundings: Surroundings) -> [Directive] {
+    package mutating func handle(_ event: Event, _ context: ScheduleContext) -> [Directive] {
         var directives: [Directive] = []
-        if isLoaded, plausibility.observe(surroundings.now) { trustChanged(surroundings, &directives) }
-        take(event, surroundings, &directives)
+        if isLoaded, plausibility.observe(context.now) { trustChanged(context, &directives) }
+        take(event, context, &directives)
         let isContinued = directives.last == .continue
         if reload == .none { updatePositionWatch(&directives) }
-        if !isContinued { rearm(surroundings.now, &directives) }
+        if !isContinued { rearm(context.now, &directives) }
         return directives
     }
 
-    private mutating func take(_ event: Event, _ surroundings: Surroundings, _ directives: inout [Directive]) {
+    private mutating func take(_ event: Event, _ context: ScheduleContext, _ directives: inout [Directive]) {
         switch event {
-        case .loaded(let rows): load(rows, surroundings: surroundings, directives: &directives)
-        case .reread(let rows): for row in rows { place(row, surroundings: surroundings, directives: &directives) }
+        case .loaded(let rows): load(rows, context: context, directives: &directives)
+        case .reread(let rows): for row in rows { place(row, context: context, directives: &directives) }
         case .stored(let row, let replaced):
             remove(replaced)
-            place(row, surroundings: surroundings, directives: &directives)
+            place(row, context: context, directives: &directives)
         case .removed(let keys): remove(keys)
         case .retained(let keys): remove(held.union(times.keys).union(regions.keys).subtracting(keys))
         case .appMissing(let key):
@@ -29,7 +29,7 @@ extension RequestSchedule {
         case .storeFailed:
             // Directives that were not followed are lost, perhaps an `arm` among them.
             armed = nil
-            hold(surroundings)
+            hold(context)
             for key in Array(regions.keys) {
                 regions.remove(key)
                 held.insert(key)
@@ -40,32 +40,32 @@ extension RequestSchedule {
         case .pauseEnded:
             reload = .loading
             directives.append(.load)
-        case .clock(let event): clock(event, surroundings: surroundings, directives: &directives)
-        case .timePassed: passTime(surroundings, &directives)
-        case .position(let event): position(event, surroundings: surroundings, directives: &directives)
+        case .clock(let event): clock(event, context: context, directives: &directives)
+        case .timePassed: passTime(context, &directives)
+        case .position(let event): position(event, context: context, directives: &directives)
         }
     }
 
     // MARK: Rows
 
     private mutating func load(
-        _ rows: [PendingRequest], surroundings: Surroundings, directives: inout [Directive]
+        _ rows: [PendingRequest], context: ScheduleContext, directives: inout [Directive]
     ) {
         reload = .none
         if !isLoaded {
             isLoaded = true
             plausibility.begin(
-                surroundings.now, newest: rows.map { max($0.added.wall, $0.lastFired ?? .distantPast) }.max())
+                context.now, newest: rows.map { max($0.added.wall, $0.lastFired ?? .distantPast) }.max())
             if !plausibility.isTrusted { directives.append(.log(.clockSuspect(plausibility.state))) }
         }
         remove(held.union(times.keys).union(regions.keys).subtracting(rows.map(\.key)))
-        hold(surroundings)
-        for row in rows { place(row, surroundings: surroundings, directives: &directives) }
+        hold(context)
+        for row in rows { place(row, context: context, directives: &directives) }
     }
 
     /// Has a request wait for its time or place; one that cannot fire now is held.
     private mutating func place(
-        _ row: PendingRequest, surroundings: Surroundings, directives: inout [Directive]
+        _ row: PendingRequest, context: ScheduleContext, directives: inout [Directive]
     ) {
         guard let trigger = row.request.trigger else { return }
         held.remove(row.key)
@@ -77,15 +77,15 @@ extension RequestSchedule {
             return directives.append(.log(.regionRefused(app: row.app, refusal)))
         }
         times.remove(row.key)
-        guard let entry = entry(of: row, surroundings) else {
+        guard let entry = entry(of: row, context) else {
             held.insert(row.key)
             return directives.append(.log(.zoneUnknown(app: row.app)))
         }
-        guard plausibility.isTrusted || !entry.dependsOnWallClock(now: surroundings.now) else {
+        guard plausibility.isTrusted || !entry.dependsOnWallClock(now: context.now) else {
             held.insert(row.key)
             return
         }
-        if times.add(row.key, entry, now: surroundings.now) == .never {
+        if times.add(row.key, entry, now: context.now) == .never {
             // Such as a time that passed while the request was being stored.
             directives.append(.never(key: row.key, app: row.app))
         }
@@ -101,22 +101,22 @@ extension RequestSchedule {
     }
 
     /// Holds all requests that wait for a time.
-    private mutating func hold(_ surroundings: Surroundings) {
+    private mutating func hold(_ context: ScheduleContext) {
         held.formUnion(times.keys)
-        times = LocalSchedule(floating: surroundings.zones(.floating) ?? .utc)
+        times = LocalSchedule(floating: context.zones(.floating) ?? .utc)
     }
 
     // MARK: Time
 
     /// The wall clock became suspect or trusted.
-    private mutating func trustChanged(_ surroundings: Surroundings, _ directives: inout [Directive]) {
-        hold(surroundings)
+    private mutating func trustChanged(_ context: ScheduleContext, _ directives: inout [Directive]) {
+        hold(context)
         directives.append(.log(plausibility.isTrusted ? .clockTrusted : .clockSuspect(plausibility.state)))
         directives.append(.load)
     }
 
     private mutating func clock(
-        _ event: AlarmClockEvent, surroundings: Surroundings, directives: inout [Directive]
+        _ event: AlarmClockEvent, context: ScheduleContext, directives: inout [Directive]
     ) {
         switch event {
         case .rang: armed = nil
@@ -124,32 +124,32 @@ extension RequestSchedule {
             directives.append(.log(.clockChanged))
             // A step of the wall clock disarms the alarm. After a sleep the dwell time at a region's edge starts again.
             armed = nil
-            regions.beginDwellAnew(sinceBoot: surroundings.now.sinceBoot)
-            times.clockChanged(now: surroundings.now)
+            regions.beginDwellAnew(sinceBoot: context.now.sinceBoot)
+            times.clockChanged(now: context.now)
         case .zoneChanged:
             directives.append(.log(.zonesChanged))
-            lookUpZones(surroundings, &directives)
-            let now = Timestamp(rawValue: surroundings.now.sinceBoot)
+            lookUpZones(context, &directives)
+            let now = Timestamp(rawValue: context.now.sinceBoot)
             zoneDeadline = now.adding(milliseconds: Self.zoneSettlingTime).rawValue
         }
-        passTime(surroundings, &directives)
+        passTime(context, &directives)
     }
 
-    private mutating func lookUpZones(_ surroundings: Surroundings, _ directives: inout [Directive]) {
-        guard let zone = surroundings.zones(.floating) else { return }
+    private mutating func lookUpZones(_ context: ScheduleContext, _ directives: inout [Directive]) {
+        guard let zone = context.zones(.floating) else { return }
         report(
-            times.zonesChanged(floating: zone, named: { surroundings.zones(.named($0)) }, now: surroundings.now),
+            times.zonesChanged(floating: zone, named: { context.zones(.named($0)) }, now: context.now),
             &directives)
         // An unknown zone may be known now.
         if !held.isEmpty { directives.append(.read(keys: held.sorted())) }
     }
 
     /// Reports what is due: times, at most a batch of them, and crossings.
-    private mutating func passTime(_ surroundings: Surroundings, _ directives: inout [Directive]) {
-        let now = surroundings.now
+    private mutating func passTime(_ context: ScheduleContext, _ directives: inout [Directive]) {
+        let now = context.now
         if let deadline = zoneDeadline, deadline <= now.sinceBoot {
             zoneDeadline = nil
-            lookUpZones(surroundings, &directives)
+            lookUpZones(context, &directives)
         }
         let due = times.timePassed(now: now, limit: Self.batchSize)
         report(due, &directives)
@@ -182,7 +182,7 @@ extension RequestSchedule {
     // MARK: Place
 
     private mutating func position(
-        _ event: PositionEvent, surroundings: Surroundings, directives: inout [Directive]
+        _ event: PositionEvent, context: ScheduleContext, directives: inout [Directive]
     ) {
         switch event {
         case .unavailable(let reason):
@@ -193,7 +193,7 @@ extension RequestSchedule {
             positionFault = nil
             let crossings = regions.positionReported(
                 latitude: position.latitude, longitude: position.longitude, accuracy: position.accuracy,
-                sinceBoot: surroundings.now.sinceBoot)
+                sinceBoot: context.now.sinceBoot)
             switch crossings {
             case .success(let crossings): cross(crossings, &directives)
             case .failure: directives.append(.log(.positionRefused))

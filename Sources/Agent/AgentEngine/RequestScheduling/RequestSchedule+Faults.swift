@@ -8,13 +8,13 @@ extension RequestSchedule {
     package static let longestInterval = 1e10
 
     /// Why a trigger is refused: it will never fire, or it asks for too much. `nil` for one that can wait.
-    package func fault(of trigger: NotificationTrigger, _ surroundings: Surroundings) -> String? {
+    package func fault(of trigger: NotificationTrigger, _ context: ScheduleContext) -> String? {
         switch trigger {
         case .timeInterval(let seconds, let repeats):
             return IntervalPattern(seconds: seconds, repeats: repeats) == nil || seconds > Self.longestInterval
                 ? "an interval is a number of seconds above 0, at least 60 when it repeats, and at most three hundred years, "
                     + "not \(seconds)" : nil
-        case .calendar(let components, let repeats): return fault(of: components, repeats: repeats, surroundings)
+        case .calendar(let components, let repeats): return fault(of: components, repeats: repeats, context)
         case .region(let region, _): return fault(of: region)
         }
     }
@@ -47,22 +47,22 @@ extension RequestSchedule {
             ? nil : "\(Self.regionLimit) regions are waited for on this machine already"
     }
 
-    private func fault(of components: DateComponents, repeats: Bool, _ surroundings: Surroundings) -> String? {
+    private func fault(of components: DateComponents, repeats: Bool, _ context: ScheduleContext) -> String? {
         let trigger = NotificationTrigger.calendar(components, repeats: repeats)
-        guard case .calendar(let pattern, let zone, _)? = LocalSchedule.Trigger(trigger, zone: surroundings.zones)
+        guard case .calendar(let pattern, let zone, _)? = LocalSchedule.Trigger(trigger, zone: context.zones)
         else {
             return "this machine does not know the time zone \(components.timeZone?.identifier ?? "")"
         }
-        guard let zone = zone ?? surroundings.zones(.floating) else { return "this machine's time zone is not known" }
+        guard let zone = zone ?? context.zones(.floating) else { return "this machine's time zone is not known" }
         if repeats, pattern.isManyAMinute {
             return "its fields match many times a minute (\(components.words)): give a second too"
         }
-        guard pattern.nextFire(in: zone, after: surroundings.now.wall) == nil else { return nil }
+        guard pattern.nextFire(in: zone, after: context.now.wall) == nil else { return nil }
         guard CalendarPattern.knowsCalendar(of: components) else {
             let name = components.calendar.map { "\($0.identifier)" } ?? ""
             return "this machine does not know the months of the calendar \(name)"
         }
-        return Self.reasonForNoMatch(of: pattern, components, in: zone, at: surroundings.now.wall)
+        return Self.reasonForNoMatch(of: pattern, components, in: zone, at: context.now.wall)
     }
 
     /// Why date components match at no time to come.

@@ -11,7 +11,7 @@ import Scheduling
 /// held: they neither fire nor are missed. Intervals of this boot and regions go on.
 package struct RequestSchedule: Sendable {
     /// The clocks, zones and settings that the schedule reads during one event.
-    package struct Surroundings {
+    package struct ScheduleContext {
         /// The reading of the clocks at the event.
         package var now: ClockReading
         /// The rules of a zone; `nil` for an unknown one.
@@ -19,7 +19,7 @@ package struct RequestSchedule: Sendable {
         /// The person's choice for missed requests of an app, by its bundle id.
         package var missedPolicy: (BundleID) -> MissedPolicy
 
-        /// The surroundings of one event.
+        /// The context of one event.
         package init(
             now: ClockReading, zones: @escaping (ZoneChoice) -> ZoneRules?,
             missedPolicy: @escaping (BundleID) -> MissedPolicy
@@ -168,25 +168,25 @@ package struct RequestSchedule: Sendable {
 
     /// The next occurrences of a request, at most `count`. Those of a request that is held for a suspect clock are what
     /// that clock makes of them.
-    package func nextTimes(of pending: PendingRequest, count: Int, _ surroundings: Surroundings) -> [Timestamp] {
-        guard isHeldByClock(pending.key), let entry = entry(of: pending, surroundings) else {
-            return times.nextTimes(pending.key, count: count, now: surroundings.now)
+    package func nextTimes(of pending: PendingRequest, count: Int, _ context: ScheduleContext) -> [Timestamp] {
+        guard isHeldByClock(pending.key), let entry = entry(of: pending, context) else {
+            return times.nextTimes(pending.key, count: count, now: context.now)
         }
-        var trial = LocalSchedule(floating: surroundings.zones(.floating) ?? .utc)
-        _ = trial.add(pending.key, entry, now: surroundings.now)
-        return trial.nextTimes(pending.key, count: count, now: surroundings.now)
+        var trial = LocalSchedule(floating: context.zones(.floating) ?? .utc)
+        _ = trial.add(pending.key, entry, now: context.now)
+        return trial.nextTimes(pending.key, count: count, now: context.now)
     }
 
     /// Whether a request is held while the wall clock is suspect.
     package func isHeldByClock(_ key: RequestKey) -> Bool { !plausibility.isTrusted && held.contains(key) }
 
     /// The entry of a request that waits for a time; `nil` for a region and for an unknown zone.
-    package func entry(of pending: PendingRequest, _ surroundings: Surroundings) -> LocalSchedule.Entry? {
+    package func entry(of pending: PendingRequest, _ context: ScheduleContext) -> LocalSchedule.Entry? {
         guard let trigger = pending.request.trigger,
-            let time = LocalSchedule.Trigger(trigger, zone: surroundings.zones)
+            let time = LocalSchedule.Trigger(trigger, zone: context.zones)
         else { return nil }
         return LocalSchedule.Entry(
             trigger: time, added: pending.added, addedOffset: pending.addedOffset, lastFired: pending.lastFired,
-            missed: surroundings.missedPolicy(pending.app))
+            missed: context.missedPolicy(pending.app))
     }
 }

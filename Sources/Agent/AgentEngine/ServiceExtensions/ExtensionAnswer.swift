@@ -5,7 +5,7 @@ import PushCore
 package enum ExtensionAnswer: Sendable, Hashable {
     /// This is to be shown.
     case changed(NotificationContent)
-    /// It is to be shown as it came.
+    /// The notification is to be shown as it came.
     case unchanged
     /// The extension's content cannot be sent, for this reason.
     case unsendable(reason: String)

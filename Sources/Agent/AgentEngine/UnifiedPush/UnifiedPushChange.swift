@@ -4,7 +4,7 @@ import WebPushProtocol
 /// A change of the store that concerns UnifiedPush.
 package enum UnifiedPushChange: Sendable, Hashable {
     /// A message came over the device channel.
-    case arrived(ArrivedPushMessage)
+    case arrived(ReceivedUnifiedPushMessage)
     /// An app has registered, in place of an earlier registration with its token, whose endpoint stays if the channel does. The server is to forget the channel that ends
     /// thereby, where there is one.
     case registered(UnifiedPushRegistration, ending: PushChannelID?)
@@ -21,7 +21,7 @@ package enum UnifiedPushChange: Sendable, Hashable {
 }
 
 /// A message of UnifiedPush that came over the device channel.
-package struct ArrivedPushMessage: Sendable, Hashable {
+package struct ReceivedUnifiedPushMessage: Sendable, Hashable {
     /// The message as the server sent it.
     package var carrier: OutgoingNotification
     /// The subscription, and the encrypted message.

@@ -17,7 +17,7 @@ extension Agent {
     /// - Throws: when the store cannot be read. The app concerned is not installed then; the manifests are read again
     ///   soon.
     func loadApps() throws {
-        guard registry.manifestsChanged(appFolder.mark()) else { return }
+        guard registry.updateFingerprint(appFolder.mark()) else { return }
         do {
             let loaded = appFolder.load()
             try decide { try $0.manifestsLoaded(loaded, $1) }
@@ -110,7 +110,7 @@ extension Agent {
     func loadScreenState() async {
         enter(after: timing.lockTimeout) { $0.endScreenWait() }
         await withCheckedContinuation { continuation in
-            if engine.surroundings.isScreenKnown { continuation.resume() } else { screenWaiter = continuation }
+            if engine.screenAndQuietHours.isScreenKnown { continuation.resume() } else { screenWaiter = continuation }
         }
     }
 

@@ -45,14 +45,14 @@ extension Agent {
         let context = self.context
         var snapshot = ManagementCommandHandler.AgentSnapshot(
             isConnected: context.isConnected, hasServer: link != nil, hasScreen: context.hasScreen,
-            screenFault: parts.presenter.screenFault, quietHours: engine.surroundings.quietHours,
+            screenFault: parts.presenter.screenFault, quietHours: engine.screenAndQuietHours.quietHours,
             positionSource: parts.positions?.name,
             extensions: { [counts = extensions.counts] in counts.versions(of: $0) },
             environment: configuration.environment)
         (snapshot.serverFault, snapshot.unknownApps) = onLink { ($0.fault, $0.unknownApps) } ?? (nil, [])
         return ManagementCommandHandler(
             registry: registry, store: store, schedule: engine.schedule,
-            surroundings: engine.scheduleSurroundings(context),
+            scheduleContext: engine.scheduleContext(context),
             circumstances: snapshot)
     }
 

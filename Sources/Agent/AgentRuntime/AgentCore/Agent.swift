@@ -234,7 +234,7 @@ package actor Agent {
         loadExtending()
         decide { $0.resumeExpiry($1) }
         // Without a source that reports a lock there is no unlocking to wait for.
-        if !engine.surroundings.isScreenLocked { enqueue(.released) }
+        if !engine.screenAndQuietHours.isScreenLocked { enqueue(.released) }
     }
 
     private func runPruningLoop() async {

@@ -38,7 +38,7 @@ package final class KernelNetwork: NetworkSource {
     }
 
     private static func follow(_ news: Descriptor, until end: WakeUp, _ returned: @Sendable () -> Void) {
-        var links = NetworkNews()
+        var links = NetworkEventReader()
         var buffer = [UInt8](repeating: 0, count: 32 << 10)
         while true {
             var watched = [news.number, end.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
@@ -54,7 +54,7 @@ package final class KernelNetwork: NetworkSource {
 }
 
 /// Reads the kernel's network events: a value.
-struct NetworkNews: Sendable {
+struct NetworkEventReader: Sendable {
     /// The links that carry, by their numbers.
     private var carrying: Set<Int32> = []
 

@@ -15,7 +15,7 @@ package protocol PushConnector: Sendable {
 
 /// A connection, from its attempt to its end. May be called on any thread; calls after its end have no effect.
 package protocol PushConnection: Sendable {
-    /// These are durable here: they may be acknowledged.
+    /// Acknowledges notifications that are durable here.
     func acknowledge(_ ids: [NotificationID])
     /// Sends receipts under an id of ours, which comes back in ``PushEvent/reportConfirmed(_:)``.
     func report(_ receipts: [Receipt], as batch: String)
@@ -48,7 +48,7 @@ package enum PushEvent: Sendable, Equatable {
     case refused(String, code: String)
     /// A relay frame arrived, from another device or from the server.
     case relayed([UInt8])
-    /// It is over, and why; the last event.
+    /// The connection is over, and why; the last event.
     case closed(PushCloseReason)
 }
 

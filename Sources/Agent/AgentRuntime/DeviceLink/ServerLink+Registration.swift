@@ -132,7 +132,7 @@ extension ServerLink {
     ) throws {
         switch record {
         case .token, .ended:
-            try parts.store.keep(token, app: request.app, team: request.team, environment: settings.environment)
+            try parts.store.save(token, app: request.app, team: request.team, environment: settings.environment)
         case .nothing: try parts.store.forgetRegistration(app: request.app, environment: settings.environment)
         }
     }

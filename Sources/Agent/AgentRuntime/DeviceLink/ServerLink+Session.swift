@@ -110,7 +110,7 @@ extension ServerLink {
         let wishing: [BundleID]
         do {
             wishing = try appsWithTokens()
-            try parts.store.keep(new)
+            try parts.store.save(new)
         } catch {
             throw .unavailable("the agent's store: \(error)")
         }

@@ -28,7 +28,7 @@ package actor ServerLink {
     var identity: DeviceIdentity?
     var session: Session?
     /// The numbers of the sessions, by what became of them.
-    var progress = SessionProgress()
+    var progress = SessionCounters()
     var registrations = RegistrationFlow()
     /// Wakes the loop that asks for registrations.
     let registrationSignals = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))

@@ -10,8 +10,8 @@ package protocol ServerLinkDelegate: AnyObject, Sendable {
     func sessionOpened()
     /// A session was lost or could not be opened, and why; the next attempt is made after a pause.
     func sessionClosed(reason: String)
-    /// These came. When they are durable, ``ServerLink/acknowledge(_:in:)`` acknowledges them, unless their session is over:
-    /// then the server sends them again.
+    /// Notifications arrived. When they are durable, ``ServerLink/acknowledge(_:in:)`` acknowledges them, unless their
+    /// session is over: then the server sends them again.
     func notificationsArrived(_ notifications: [OutgoingNotification], in session: Int)
     /// The server knows that these are stored here: their ids need not be kept for the next login.
     func confirmed(_ ids: [NotificationID])

@@ -5,7 +5,7 @@ import PushCore
 /// The state of a link in the store. Used on the link's event loop only.
 package protocol ServerLinkStore: Sendable {
     /// Keeps this device's id and secret.
-    func keep(_ identity: DeviceIdentity) throws
+    func save(_ identity: DeviceIdentity) throws
     /// Forgets the identity and everything that belongs to it: tokens, receipts, and what the server has not confirmed.
     func forgetIdentity() throws
     /// The notifications that are stored here and not yet confirmed to the server, in order.
@@ -17,7 +17,7 @@ package protocol ServerLinkStore: Sendable {
     /// The team for which the server gave the app a token; `nil` where it has no token, or the team is not known.
     func registeredTeam(app: BundleID, environment: PushEnvironment) throws -> TeamID?
     /// Keeps an app's registration; without a token when the app ended it.
-    func keep(_ token: String?, app: BundleID, team: TeamID, environment: PushEnvironment) throws
+    func save(_ token: String?, app: BundleID, team: TeamID, environment: PushEnvironment) throws
     /// Forgets an app's registration, which the server has forgotten.
     func forgetRegistration(app: BundleID, environment: PushEnvironment) throws
 }

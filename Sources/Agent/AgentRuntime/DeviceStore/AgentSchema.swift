@@ -8,21 +8,21 @@ package enum AgentSchema {
     /// The migrations that have landed, in their order; they bring a database of any earlier version up to date.
     package static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1") { database in try database.execute(sql: first) }
-        migrator.registerMigration("2") { database in try database.execute(sql: second) }
-        migrator.registerMigration("3") { database in try database.execute(sql: third) }
-        migrator.registerMigration("4") { database in try database.execute(sql: fourth) }
-        migrator.registerMigration("5") { database in try database.execute(sql: fifth) }
-        migrator.registerMigration("6") { database in try database.execute(sql: sixth) }
-        migrator.registerMigration("7") { database in try database.execute(sql: seventh) }
-        migrator.registerMigration("8") { database in try database.execute(sql: eighth) }
-        migrator.registerMigration("9") { database in try database.execute(sql: ninth) }
-        migrator.registerMigration("10") { database in try database.execute(sql: tenth) }
-        migrator.registerMigration("11") { database in try database.execute(sql: eleventh) }
-        migrator.registerMigration("12") { database in try database.execute(sql: twelfth) }
-        migrator.registerMigration("13") { database in try database.execute(sql: thirteenth) }
-        migrator.registerMigration("14") { database in try database.execute(sql: fourteenth) }
-        migrator.registerMigration("15") { database in try database.execute(sql: fifteenth) }
+        migrator.registerMigration("1") { database in try database.execute(sql: migration1) }
+        migrator.registerMigration("2") { database in try database.execute(sql: migration2) }
+        migrator.registerMigration("3") { database in try database.execute(sql: migration3) }
+        migrator.registerMigration("4") { database in try database.execute(sql: migration4) }
+        migrator.registerMigration("5") { database in try database.execute(sql: migration5) }
+        migrator.registerMigration("6") { database in try database.execute(sql: migration6) }
+        migrator.registerMigration("7") { database in try database.execute(sql: migration7) }
+        migrator.registerMigration("8") { database in try database.execute(sql: migration8) }
+        migrator.registerMigration("9") { database in try database.execute(sql: migration9) }
+        migrator.registerMigration("10") { database in try database.execute(sql: migration10) }
+        migrator.registerMigration("11") { database in try database.execute(sql: migration11) }
+        migrator.registerMigration("12") { database in try database.execute(sql: migration12) }
+        migrator.registerMigration("13") { database in try database.execute(sql: migration13) }
+        migrator.registerMigration("14") { database in try database.execute(sql: migration14) }
+        migrator.registerMigration("15") { database in try database.execute(sql: migration15) }
         return migrator
     }
 
@@ -31,7 +31,7 @@ package enum AgentSchema {
     /// `expires_at`: NULL for one attempt: it has arrived, and does not expire any more.
     /// `registration.token`: NULL when the app ended its registration.
     /// `handle`: by what the presenter finds it on the screen; NULL while it is not there.
-    private static let first = """
+    private static let migration1 = """
         CREATE TABLE identity (
             one INTEGER PRIMARY KEY CHECK (one = 1),
             device INTEGER NOT NULL,
@@ -93,7 +93,7 @@ package enum AgentSchema {
     /// came from a provider. `listed_at`: when it came into the list; NULL while it is not there. `preference`: a
     /// person's settings for all apps. `request`: the requests that have not fired yet. `standing`: an
     /// ``AppNotificationRecord``, as JSON. `local_id`: the last id that was given to an app's own notification.
-    private static let second = """
+    private static let migration2 = """
         ALTER TABLE notification ADD COLUMN content TEXT;
         ALTER TABLE notification ADD COLUMN trigger TEXT;
         ALTER TABLE notification ADD COLUMN listed_at INTEGER;
@@ -114,7 +114,7 @@ package enum AgentSchema {
     /// app's team, with which the registration is ended when the app is removed; NULL in rows of an earlier version.
     /// `notification.shows`: how it appears, a `PresentationOptions`. `response.held`: whether it waits for the screen
     /// to be unlocked.
-    private static let third = """
+    private static let migration3 = """
         CREATE TABLE done (
             app TEXT NOT NULL,
             run TEXT NOT NULL,
@@ -128,7 +128,7 @@ package enum AgentSchema {
 
     /// `question`: the presenter's handle of the question whether an app may send notifications, while it is open.
     /// `notification.deferred_at`: when the budget first kept its app from being woken for it; 0 where it wakes no app.
-    private static let fourth = """
+    private static let migration4 = """
         CREATE TABLE question (app TEXT PRIMARY KEY, handle TEXT NOT NULL) STRICT, WITHOUT ROWID;
         ALTER TABLE notification ADD COLUMN deferred_at INTEGER;
         """
@@ -138,7 +138,7 @@ package enum AgentSchema {
     /// or was skipped. `side`: the side of a region's edge on which the machine was last. `fired`: how often it has
     /// fired. `zone_offset`: the offset of the machine's zone from UTC when it was added, in seconds, positive to the
     /// east.
-    private static let fifth = """
+    private static let migration5 = """
         CREATE TABLE pending (
             key INTEGER PRIMARY KEY AUTOINCREMENT,
             app TEXT NOT NULL,
@@ -162,7 +162,7 @@ package enum AgentSchema {
     /// store. `notification_visible`: notifications in the list, on the screen, queued for it, or that could not be
     /// shown. `notification_waking`: notifications for which an app may be woken. `notification_undeferred`: those
     /// among them that no budget has delayed yet.
-    private static let sixth = """
+    private static let migration6 = """
         CREATE INDEX notification_wanted_of_app ON notification (app) WHERE presentation = 1;
         CREATE INDEX notification_listed_as ON notification (app, identifier) WHERE listed_at IS NOT NULL;
         CREATE INDEX notification_visible ON notification (app, identifier)
@@ -183,7 +183,7 @@ package enum AgentSchema {
         """
 
     /// `deletion`: the deletions on the server to report to an app; `id` is that of the notice.
-    private static let seventh = """
+    private static let migration7 = """
         CREATE TABLE deletion (
             app TEXT NOT NULL,
             environment TEXT NOT NULL,
@@ -198,7 +198,7 @@ package enum AgentSchema {
     /// `encryption_key`: the keys with which senders encrypt to an app, in the order in which they were made.
     /// `published_at`: when the server had it for the first time. `opened_message`: the messages that were opened, so
     /// that none is opened twice; `fingerprint` is that of the message, `notification` the one that carried it.
-    private static let eighth = """
+    private static let migration8 = """
         CREATE TABLE encryption_key (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT,
             app TEXT NOT NULL,
@@ -217,7 +217,7 @@ package enum AgentSchema {
 
     /// `extending`: the notifications that wait for their app's service extension, and are not in `notification` before
     /// it has answered. The columns are those of `notification`.
-    private static let ninth = """
+    private static let migration9 = """
         CREATE TABLE extending (
             id INTEGER PRIMARY KEY,
             app TEXT NOT NULL,
@@ -236,7 +236,7 @@ package enum AgentSchema {
 
     /// `data_message`: the messages queued for their app's direct channel, in the order of arrival; a row is deleted
     /// when the app has received it. `collapse_key`: a later message of its app with the same key replaces it.
-    private static let tenth = """
+    private static let migration10 = """
         CREATE TABLE data_message (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT,
             id INTEGER NOT NULL UNIQUE,
@@ -257,7 +257,7 @@ package enum AgentSchema {
     /// `upstream`: messages of apps to their providers. `ended`: whether the server has it, or it failed; its app does
     /// not know that yet. `code`: why it failed. `topic_wish`: topics that apps want to join or leave, until the server
     /// has answered.
-    private static let eleventh = """
+    private static let migration11 = """
         CREATE TABLE upstream (
             sequence INTEGER PRIMARY KEY AUTOINCREMENT,
             app TEXT NOT NULL,
@@ -286,19 +286,19 @@ package enum AgentSchema {
 
     /// `upstream.under_way`: whether it was sent, so that the server may know of it. What waits from before may have
     /// been.
-    private static let twelfth = """
+    private static let migration12 = """
         ALTER TABLE upstream ADD COLUMN under_way INTEGER NOT NULL DEFAULT 0;
         UPDATE upstream SET under_way = 1 WHERE ended = 0;
         """
 
     /// `attempts`: the number of runs of the app that ended before they had answered it.
-    private static let thirteenth = ["notification", "response", "data_message", "upstream", "deletion"]
+    private static let migration13 = ["notification", "response", "data_message", "upstream", "deletion"]
         .map { "ALTER TABLE \($0) ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;" }.joined(separator: "\n")
 
     /// `unified_push`: the registrations of apps by UnifiedPush. `vapid`: NULL where every server may send. `endpoint`: NULL until
     /// the server has given one. `unified_push_message`: messages that wait for their apps; `expires_at`: NULL for one
     /// attempt. `ended_channel`: channels that the server is to forget.
-    private static let fourteenth = """
+    private static let migration14 = """
         CREATE TABLE unified_push (
             token TEXT PRIMARY KEY,
             service TEXT NOT NULL,
@@ -327,7 +327,7 @@ package enum AgentSchema {
         """
 
     /// `live_activity.record`: a `LiveActivityRecord` as JSON.
-    private static let fifteenth = """
+    private static let migration15 = """
         CREATE TABLE live_activity (
             app TEXT NOT NULL,
             id TEXT NOT NULL,

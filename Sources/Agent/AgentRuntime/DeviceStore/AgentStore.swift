@@ -19,7 +19,7 @@ package final class AgentStore: Sendable {
     package struct Damaged: Error, CustomStringConvertible {
         /// The damage, in SQLite's words, and the path under which the file was put aside.
         package let reason: String, aside: String
-        /// Both, and the remedy.
+        /// The damage, the path of the file that was put aside, and the remedy.
         package var description: String {
             "the agent's store is damaged: \(reason). It is kept as \(aside); start the agent again: it begins a new one and "
                 + "enrols anew"
@@ -162,7 +162,7 @@ package final class AgentStore: Sendable {
     }
 
     /// Keeps this device's id and secret.
-    package func keep(_ identity: DeviceIdentity) throws {
+    package func save(_ identity: DeviceIdentity) throws {
         try write { database in
             try database.execute(
                 sql: "INSERT OR REPLACE INTO identity (one, device, secret) VALUES (1, ?, ?)",
@@ -185,7 +185,7 @@ package final class AgentStore: Sendable {
     }
 
     /// Keeps an app's registration; `nil` in place of the token where the app ended it.
-    package func keep(_ token: String?, app: BundleID, team: TeamID, environment: PushEnvironment) throws {
+    package func save(_ token: String?, app: BundleID, team: TeamID, environment: PushEnvironment) throws {
         try write { database in
             try database.execute(
                 sql: "INSERT OR REPLACE INTO registration (app, environment, token, team) VALUES (?, ?, ?, ?)",

@@ -270,7 +270,7 @@ package struct ChangeApplier {
         return database.changesCount == 1
     }
 
-    func dismiss(_ id: NotificationID, by answerer: Answerer, at: Timestamp) throws {
+    func dismiss(_ id: NotificationID, by answerer: AnswerSource, at: Timestamp) throws {
         let wasShown = try leaveScreen(id)
         try execute("UPDATE notification SET listed_at = NULL WHERE id = ? AND listed_at IS NOT NULL", [id.rawValue])
         if wasShown || database.changesCount == 1 { try report(id, .dismissed, at: at, by: answerer) }
@@ -280,7 +280,7 @@ package struct ChangeApplier {
 
     /// - Returns: The app; `nil` when it was answered already.
     func tap(
-        _ id: NotificationID, action: String, text: String?, by answerer: Answerer, isHeld: Bool, at: Timestamp
+        _ id: NotificationID, action: String, text: String?, by answerer: AnswerSource, isHeld: Bool, at: Timestamp
     ) throws -> BundleID? {
         // A notification is answered once: further presses before the app has the answer change nothing.
         guard
@@ -306,7 +306,9 @@ package struct ChangeApplier {
         return app
     }
 
-    private func report(_ id: NotificationID, _ state: NotificationState, at: Timestamp, by answerer: Answerer) throws {
+    private func report(_ id: NotificationID, _ state: NotificationState, at: Timestamp, by answerer: AnswerSource)
+        throws
+    {
         switch answerer {
         case .desktop: try report(id, state, at: at, source: .desktop)
         case .terminal: try report(id, state, at: at, source: .agent, note: "by a person at a terminal")
@@ -378,11 +380,11 @@ package struct ChangeApplier {
 
 /// How far a notification has come to the screen: the values of its column `presentation`.
 package enum PresentationState: Int64, Sendable {
-    /// It has not appeared, and there is no intent.
+    /// The notification has not appeared, and there is no intent.
     case none = 0
     /// The intent: stored before the presenter is asked.
     case wanted = 1
-    /// It has appeared, on the screen or in the list, or was removed before it could.
+    /// The notification has appeared, on the screen or in the list, or was removed before it could.
     case shown = 2
     /// The presenter could not show it; the reason is in the column `presentation_note`.
     case failed = 3

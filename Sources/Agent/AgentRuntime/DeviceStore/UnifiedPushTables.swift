@@ -162,7 +162,7 @@ struct UnifiedPushTables {
     }
 
     private func store(
-        _ arrived: ArrivedPushMessage, at: Timestamp,
+        _ arrived: ReceivedUnifiedPushMessage, at: Timestamp,
         report: (NotificationID, NotificationState, TimelineSource, _ note: String) throws -> Void
     ) throws -> ChangeResult {
         let (carrier, envelope) = (arrived.carrier, arrived.message.envelope)

@@ -69,7 +69,7 @@ extension ManagementCommandHandler {
     }
 
     func describe(_ waiting: PendingRequest) -> PendingNotification {
-        let times = schedule.nextTimes(of: waiting, count: Self.timeCount, surroundings)
+        let times = schedule.nextTimes(of: waiting, count: Self.timeCount, scheduleContext)
         let zone = zone(of: waiting)
         let offsets = times.map { zone?.offset(at: $0) ?? 0 }
         return PendingNotification(
@@ -83,8 +83,10 @@ extension ManagementCommandHandler {
 
     /// The zone of a request's times in an answer: its own, or the machine's.
     private func zone(of waiting: PendingRequest) -> ZoneRules? {
-        guard case .calendar(let components, _)? = waiting.request.trigger else { return surroundings.zones(.floating) }
-        return surroundings.zones(ZoneChoice(components.timeZone)) ?? surroundings.zones(.floating)
+        guard case .calendar(let components, _)? = waiting.request.trigger else {
+            return scheduleContext.zones(.floating)
+        }
+        return scheduleContext.zones(ZoneChoice(components.timeZone)) ?? scheduleContext.zones(.floating)
     }
 
     /// A remark on the first time that differs from the requested time of day, since the clocks skip it on that day.
@@ -103,7 +105,7 @@ extension ManagementCommandHandler {
     private func blockedReason(of waiting: PendingRequest) -> String? {
         if registry.apps[waiting.app] == nil { return "; not before its app is installed again" }
         if case .calendar(let components, _) = waiting.request.trigger, let zone = components.timeZone,
-            surroundings.zones(ZoneChoice(zone)) == nil
+            scheduleContext.zones(ZoneChoice(zone)) == nil
         {
             return "; not before this machine knows that time zone"
         }
@@ -121,7 +123,7 @@ extension ManagementCommandHandler {
             return repeats ? "every \(Duration.seconds(seconds).words) since it was added" : start
         case .calendar(let components, let repeats):
             let zone = components.timeZone.flatMap { $0 == .autoupdatingCurrent ? nil : $0.identifier }
-            let here = surroundings.zones(.floating)?.name.map { " (\($0))" } ?? ""
+            let here = scheduleContext.zones(.floating)?.name.map { " (\($0))" } ?? ""
             return "\(repeats ? "whenever" : "when") \(components.words) in "
                 + (zone ?? "the machine's time zone\(here)")
         case .region(let region, let repeats):

@@ -64,18 +64,18 @@ package struct ManagementCommandHandler {
     let registry: AppRegistry
     let store: AgentStore
     let schedule: RequestSchedule
-    let surroundings: RequestSchedule.Surroundings
+    let scheduleContext: RequestSchedule.ScheduleContext
     let circumstances: AgentSnapshot
 
     /// A handler of one command.
     package init(
         registry: AppRegistry, store: AgentStore, schedule: RequestSchedule,
-        surroundings: RequestSchedule.Surroundings, circumstances: AgentSnapshot
+        scheduleContext: RequestSchedule.ScheduleContext, circumstances: AgentSnapshot
     ) {
         self.registry = registry
         self.store = store
         self.schedule = schedule
-        self.surroundings = surroundings
+        self.scheduleContext = scheduleContext
         self.circumstances = circumstances
     }
 

@@ -20,7 +20,7 @@ package struct ServiceExtensions: Sendable {
         /// An event for the queue.
         case event(ExtensionQueue.Event)
         /// A command for the app's notification center.
-        case center(CenterCommand, request: Int64, app: BundleID)
+        case center(NotificationCenterCommand, request: Int64, app: BundleID)
         /// A request for the app's notification settings.
         case settings(request: Int64, app: BundleID)
         /// The connection was refused.
@@ -113,8 +113,8 @@ package struct ServiceExtensions: Sendable {
         return !isToBeLoaded
     }
 
-    /// The time at which the queue must be notified that time has passed; `nil` where a timer is set already, or
-    /// nothing has a deadline.
+    /// The queue's next deadline, for which a timer must be set; `nil` where that timer is set already, or nothing has
+    /// a deadline.
     package mutating func deadlineToArm() -> Duration? {
         guard armed != queue.nextDeadline else { return nil }
         armed = queue.nextDeadline

@@ -47,7 +47,7 @@ extension BusWorker {
         case (.capabilities(let ticket), .strings(let capabilities)):
             self.call(.information(capabilities: capabilities, ticket: ticket), "GetServerInformation", [])
         case (.information(let capabilities, let ticket), .string(let server)):
-            var features = ServerFeatures(name: server, capabilities: Set(capabilities))
+            var features = NotificationServerInformation(name: server, capabilities: Set(capabilities))
             if case .string(let version)? = arguments.dropFirst(2).first { features.name += " \(version)" }
             logger.info("The notification server is \(features.name).")
             fault.set(nil)

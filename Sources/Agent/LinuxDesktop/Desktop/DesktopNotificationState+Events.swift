@@ -11,7 +11,7 @@ extension DesktopNotificationState {
         /// `Notify` returned the server's id of the notification.
         case notified(ticket: UInt64, serverID: UInt32)
         case notifyFailed(ticket: UInt64, reason: String)
-        case features(ServerFeatures, ticket: UInt64)
+        case features(NotificationServerInformation, ticket: UInt64)
         case featuresFailed(ticket: UInt64, reason: String)
         /// Another process owns the server's name now; `nil` when no process does.
         case ownerChanged(String?)

@@ -19,7 +19,7 @@ struct DesktopNotificationState: Sendable {
     private enum Features {
         case unknown
         case asked(ticket: UInt64)
-        case known(ServerFeatures)
+        case known(NotificationServerInformation)
     }
 
     private var features = Features.unknown
@@ -120,14 +120,16 @@ struct DesktopNotificationState: Sendable {
         return directives
     }
 
-    private mutating func notify(_ order: Order, replaces: UInt32, _ features: ServerFeatures) -> Directive {
+    private mutating func notify(_ order: Order, replaces: UInt32, _ features: NotificationServerInformation)
+        -> Directive
+    {
         counter += 1
         calls[counter] = order
         return .notify(NotifyMessage(order.presentation, replaces: replaces, features: features), ticket: counter)
     }
 
     /// Plays the sound of a first presentation on a server that plays none itself.
-    private func sound(of order: Order, _ features: ServerFeatures) -> [Directive] {
+    private func sound(of order: Order, _ features: NotificationServerInformation) -> [Directive] {
         guard !features.playsSounds, order.presentation.sound != .silent, order.purpose == .first else { return [] }
         return [.play(order.presentation.sound, volume: order.presentation.volume)]
     }

@@ -20,7 +20,7 @@ struct NotificationServerQuirks: Hashable, Sendable {
     /// Whether it shows the action of a click on the body as a button too, and takes the click without it.
     var showsClickAsButton = false
 
-    /// The habits of the server of this name; an unknown server is taken to follow the specification.
+    /// The quirks of the server of this name; an unknown server is taken to follow the specification.
     init(server name: String) {
         if name.hasPrefix("lxqt-notificationd") {
             // For the newer hint it logs: "QDBusArgument: read from a write-only object".

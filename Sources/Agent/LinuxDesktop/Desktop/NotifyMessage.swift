@@ -3,13 +3,13 @@ import AgentProtocol
 import CoreValues
 
 /// The notification server's name and capabilities, as the server reports them.
-struct ServerFeatures: Hashable, Sendable {
+struct NotificationServerInformation: Hashable, Sendable {
     /// Name and version, as `GetServerInformation` gives them.
     var name = "unknown server"
     var capabilities: Set<String> = []
 
     /// The server's departures from the specification.
-    var habits: NotificationServerQuirks { NotificationServerQuirks(server: name) }
+    var quirks: NotificationServerQuirks { NotificationServerQuirks(server: name) }
     var understandsMarkUp: Bool { capabilities.contains("body-markup") }
     var hasActions: Bool { capabilities.contains("actions") }
     var hasInlineReply: Bool { capabilities.contains("inline-reply") }
@@ -47,7 +47,7 @@ struct NotifyMessage: Hashable, Sendable {
     /// Milliseconds; -1 leaves it to the server, 0 is never.
     var expiresAfter: Int32
 
-    init(_ presentation: Presentation, replaces: UInt32, features: ServerFeatures) {
+    init(_ presentation: Presentation, replaces: UInt32, features: NotificationServerInformation) {
         let presentation = presentation.withPlainDirections
         appName = BusValue.plain(presentation.appName)
         self.replaces = replaces
@@ -55,9 +55,9 @@ struct NotifyMessage: Hashable, Sendable {
         let titles = [presentation.title, presentation.subtitle].filter { !$0.isEmpty }
         // A notification needs a summary; one that has only a body gets the name of its app.
         summary = BusValue.plain(titles.isEmpty ? presentation.appName : titles.joined(separator: " - "))
-        let habits = features.habits
+        let quirks = features.quirks
         // What is cut off may hold the end of a direction.
-        let text = DirectionControls.balanced(in: habits.shortened(presentation.body))
+        let text = DirectionControls.balanced(in: quirks.shortened(presentation.body))
         body = MarkUp.body(text, understandsMarkUp: features.understandsMarkUp)
         actions = []
         hints = [
@@ -70,7 +70,7 @@ struct NotifyMessage: Hashable, Sendable {
         }
         let (moving, still) = (presentation.image, presentation.still)
         if let image = features.showsAnimations ? moving ?? still : still ?? moving {
-            hints[habits.imageHint] = .string(BusValue.plain(image))
+            hints[quirks.imageHint] = .string(BusValue.plain(image))
         }
         if features.replacesByTag {
             hints["x-canonical-private-synchronous"] =
@@ -89,23 +89,23 @@ struct NotifyMessage: Hashable, Sendable {
         if features.hasActions { addActions(of: presentation, features) }
     }
 
-    private mutating func addActions(of presentation: Presentation, _ features: ServerFeatures) {
-        let habits = features.habits
+    private mutating func addActions(of presentation: Presentation, _ features: NotificationServerInformation) {
+        let quirks = features.quirks
         // Of a question a click on the body would be no answer, and some servers have no other click than that.
         if !presentation.isQuestion {
             let isPlain = presentation.openLabel == Presentation.plainOpenLabel
-            let label = habits.showsClickAsButton && isPlain ? "" : habits.labelled(presentation.openLabel)
+            let label = quirks.showsClickAsButton && isPlain ? "" : quirks.labelled(presentation.openLabel)
             actions = [Self.defaultAction, BusValue.plain(label)]
         }
         for button in presentation.buttons {
             if features.hasInlineReply, let reply = button.reply, !actions.contains(Self.inlineReply) {
-                actions += [Self.inlineReply, BusValue.plain(habits.labelled(button.label))]
+                actions += [Self.inlineReply, BusValue.plain(quirks.labelled(button.label))]
                 hints["x-kde-reply-placeholder-text"] = .string(BusValue.plain(reply.placeholder))
                 hints["x-kde-reply-submit-button-text"] = .string(BusValue.plain(reply.submitLabel))
             } else {
                 actions += [
                     Self.buttonPrefix + BusValue.plain(button.identifier),
-                    BusValue.plain(habits.labelled(button.label)),
+                    BusValue.plain(quirks.labelled(button.label)),
                 ]
             }
         }

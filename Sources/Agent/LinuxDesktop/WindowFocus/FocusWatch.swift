@@ -25,10 +25,10 @@ final class FocusWatch {
             guard let names = Names(screen) else { throw ScreenError(description: "the X server answers nothing") }
             // First the events are requested, then the state is read: nothing is missed between the two.
             screen.watch(screen.root, for: .properties)
-            look(screen, names)
+            readFocus(screen, names)
             while screen.isConnected, !end.isSignalled {
-                sleep(screen)
-                if hasChanged(screen, names) { look(screen, names) }
+                waitForEvents(on: screen)
+                if hasChanged(screen, names) { readFocus(screen, names) }
             }
             if !end.isSignalled { throw ScreenError(description: "the X server at \(display) is gone") }
         } catch {
@@ -37,7 +37,7 @@ final class FocusWatch {
     }
 
     /// Waits for the screen or for the end.
-    private func sleep(_ screen: XScreen) {
+    private func waitForEvents(on screen: XScreen) {
         var descriptors = [screen.descriptor, end.descriptor].map {
             pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
         }
@@ -45,7 +45,7 @@ final class FocusWatch {
     }
 
     /// Reports the focus; repeats while events arrive.
-    private func look(_ screen: XScreen, _ names: Names) {
+    private func readFocus(_ screen: XScreen, _ names: Names) {
         repeat {
             let active = screen.values([names.activeWindow], of: screen.root)[0].flatMap(WindowProperties.number) ?? 0
             // The root belongs to no program, and is watched for its properties.

@@ -28,9 +28,9 @@ package struct ClockReading: Hashable, Sendable {
 
 /// The policy for an occurrence that is noticed more than a minute late.
 package enum MissedPolicy: Hashable, Sendable, Codable {
-    /// It fires if it is no later than so many milliseconds.
+    /// The occurrence fires if it is no later than so many milliseconds.
     case deliver(within: Int64)
-    /// It does not fire.
+    /// The occurrence does not fire.
     case drop
 
     /// How late an occurrence may be noticed without being missed: 60,000 milliseconds.

@@ -58,9 +58,9 @@ package struct LocalSchedule: Sendable {
 
     /// The result of adding an entry.
     package enum Addition: Hashable, Sendable {
-        /// It waits. When the instant has passed already, the next `timePassed` reports it.
+        /// The entry waits. When the instant has passed already, the next `timePassed` reports it.
         case waits(until: Timestamp)
-        /// It has no occurrence to come, and is not in the schedule.
+        /// The entry has no occurrence to come, and is not in the schedule.
         case never
     }
 

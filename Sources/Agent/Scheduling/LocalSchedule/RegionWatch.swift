@@ -136,7 +136,7 @@ package struct RegionWatch: Sendable {
     ///   - longitude: In degrees east.
     ///   - accuracy: The radius of uncertainty in metres.
     ///   - sinceBoot: The time of the report, in milliseconds of CLOCK_BOOTTIME.
-    /// - Returns: The crossings that count by now, in the order of their keys; none for a refused position.
+    /// - Returns: The confirmed crossings, in the order of their keys; none for a refused position.
     package mutating func positionReported(
         latitude: Double, longitude: Double, accuracy: Double, sinceBoot: Int64
     ) -> Result<[Crossing], Refusal> {

@@ -152,7 +152,7 @@ package struct MCSClientSession: Sendable {
         return directives
     }
 
-    /// These are stored, or were stored before.
+    /// Notifications are stored, or were stored before.
     package mutating func acknowledge(_ ids: [NotificationID]) -> [MCSClientDirective] {
         guard state == .live else { return [] }
         let ids = Set(ids)

@@ -25,8 +25,8 @@ package final class ConnectionLimiter: Sendable {
             self.proofTimeout = proofTimeout
         }
 
-        /// The configuration of a listener that asks for no credential: the oldest connection gives way to a new one, and one
-        /// on which nothing was served for a minute is closed.
+        /// The configuration of a listener that asks for no credential: the oldest connection is closed for a new one,
+        /// and one on which nothing was served for a minute is closed.
         package static func withoutCredentials(total: Int) -> Configuration {
             Configuration(
                 limits: .init(total: total, perAddress: total, unproven: total), proofTimeout: .seconds(60))
@@ -109,7 +109,7 @@ package final class ConnectionLimiter: Sendable {
     }
 
     /// A request of a channel was served that needs no credential: an unproven connection may stay for the whole time again,
-    /// and gives way to new ones as before.
+    /// and is closed for new ones as before.
     package func served(_ channel: any Channel) {
         channel.pipeline.fireUserInboundEventTriggered(AdmissionHandler.Served())
     }

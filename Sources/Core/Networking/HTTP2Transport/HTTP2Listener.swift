@@ -71,7 +71,7 @@ package final class HTTP2Listener: Sendable {
         makeRequestHandler: @escaping @Sendable (HTTP2ServerConnection) -> any HTTP2RequestHandler
     ) async throws -> HTTP2Listener {
         let registry = HTTP2ConnectionRegistry()
-        let floods = FloodReport(logger: configuration.logger)
+        let floods = FloodLog(logger: configuration.logger)
         let channel = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 1024)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)

@@ -126,7 +126,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
     private var isBroken = false
     private let registry: HTTP2ConnectionRegistry?
     private let limiter: ConnectionLimiter?
-    private let floods: FloodReport?
+    private let floods: FloodLog?
     private let openingTimeout: TimeAmount
     private let requestTimeout: TimeAmount
     /// Closes a connection on which no HTTP/2 has begun in time; cancelled by the peer's SETTINGS.
@@ -139,7 +139,7 @@ final class HTTP2ServerHandler: ChannelInboundHandler, HTTP2SessionOwner {
 
     init(
         limits: HTTP2Limits, registry: HTTP2ConnectionRegistry? = nil, limiter: ConnectionLimiter? = nil,
-        floods: FloodReport? = nil,
+        floods: FloodLog? = nil,
         openingTimeout: TimeAmount = .seconds(30),
         requestTimeout: TimeAmount = .seconds(60),
         makeRequestHandler: @escaping (HTTP2ServerConnection) -> any HTTP2RequestHandler

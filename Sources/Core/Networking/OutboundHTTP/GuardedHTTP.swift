@@ -60,7 +60,7 @@ package actor GuardedHTTP {
     /// - Throws: ``OutboundError``.
     package func send(
         _ request: OutboundRequest, as identity: Identity = Identity()
-    ) async throws -> OutboundAnswer {
+    ) async throws -> OutboundResponse {
         let key = try Self.key(request.url, identity)
         let client = try await take(key)
         defer { giveBack(key, client) }
@@ -181,14 +181,14 @@ package actor GuardedHTTP {
         return HTTPClient(eventLoopGroupProvider: .singleton, configuration: settings)
     }
 
-    private static func exchange(_ request: OutboundRequest, _ client: HTTPClient) async throws -> OutboundAnswer {
+    private static func exchange(_ request: OutboundRequest, _ client: HTTPClient) async throws -> OutboundResponse {
         var outgoing = HTTPClientRequest(url: request.url)
         outgoing.method = .init(rawValue: request.method)
         for (name, value) in request.headers { outgoing.headers.add(name: name, value: value) }
         if request.method != "GET" { outgoing.body = .bytes(request.body) }
         let exchanged = outgoing
         let timeout = request.timeout
-        return try await withThrowingTaskGroup(of: OutboundAnswer.self) { group in
+        return try await withThrowingTaskGroup(of: OutboundResponse.self) { group in
             group.addTask {
                 do {
                     let response = try await client.execute(
@@ -198,7 +198,7 @@ package actor GuardedHTTP {
                         headers[name.lowercased()] = value
                     }
                     let body = try await response.body.collect(upTo: longestAnswer)
-                    return OutboundAnswer(
+                    return OutboundResponse(
                         status: Int(response.status.code), headers: headers, body: Array(buffer: body))
                 } catch let error as OutboundError {
                     throw error

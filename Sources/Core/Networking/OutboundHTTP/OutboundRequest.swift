@@ -20,7 +20,7 @@ package struct OutboundRequest: Sendable {
 }
 
 /// The response of another server.
-package struct OutboundAnswer: Sendable {
+package struct OutboundResponse: Sendable {
     /// The status.
     package var status: Int
     /// The fields by their names in lower case; of repeated ones the first.

@@ -5,7 +5,7 @@
 package enum ByteRange: Sendable, Hashable {
     /// Everything: status 200.
     case whole
-    /// These bytes, at least one and all within the representation: status 206.
+    /// A range of bytes, at least one and all within the representation: status 206.
     case part(Range<Int64>)
     /// Bytes that the representation does not have: status 416.
     case unsatisfiable

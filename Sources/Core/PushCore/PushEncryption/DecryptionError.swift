@@ -2,7 +2,7 @@
 package enum DecryptionError: Error, Hashable, Sendable {
     /// The member `encrypted` is no base64url text, or `key` is no text.
     case malformed
-    /// It ends before its header or its only record does.
+    /// The message ends before its header or its only record does.
     case truncated
     /// The header and the length of the message do not agree: a push message is one record.
     case recordSize(declared: Int, carried: Int)

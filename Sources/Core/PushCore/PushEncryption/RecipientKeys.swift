@@ -44,7 +44,7 @@ package struct RecipientPublicKey: Hashable, Sendable {
 package enum RecipientKeyError: Error, Hashable, Sendable, CustomStringConvertible {
     /// `p256dh` is no uncompressed point of P-256.
     case point
-    /// `auth` has not 16 bytes.
+    /// `auth` is not 16 bytes long.
     case authenticationSecret
 
     package var description: String {

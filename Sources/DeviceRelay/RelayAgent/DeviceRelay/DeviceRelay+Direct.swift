@@ -32,21 +32,21 @@ extension DeviceRelay {
 
     /// Another device's message came directly.
     package nonisolated func cameDirectly(_ route: RelayRoute) {
-        assumeIsolated { $0.follow($0.host.received(.route(route), at: $0.parts.now())) }
+        assumeIsolated { $0.perform($0.host.received(.route(route), at: $0.parts.now())) }
     }
 
     /// Runs after the directives that are being followed now, since one of them may be the cause.
     package nonisolated func notSent(_ answer: RelayFrame) {
-        enter { $0.follow($0.host.received(answer, at: $0.parts.now())) }
+        enter { $0.perform($0.host.received(answer, at: $0.parts.now())) }
     }
 
     /// A device is unreachable. The outcome of everything in transit to it is unknown.
     package nonisolated func lost(_ peer: String) {
-        enter { $0.follow($0.host.lost(peer, at: $0.parts.now())) }
+        enter { $0.perform($0.host.lost(peer, at: $0.parts.now())) }
     }
 
     /// Notifies watchers of the changed path and, when it is direct, describes this device to the other.
     package nonisolated func reached(_ peer: String, isDirect: Bool) {
-        enter { $0.follow($0.host.reached(peer, isDirect: isDirect, at: $0.parts.now())) }
+        enter { $0.perform($0.host.reached(peer, isDirect: isDirect, at: $0.parts.now())) }
     }
 }

@@ -7,22 +7,22 @@ import RelayProtocol
 
 /// The execution of the host's directives.
 extension DeviceRelay {
-    func follow(_ directives: [RelayHost.Directive]) {
-        for directive in directives { follow(directive) }
+    func perform(_ directives: [RelayHost.Directive]) {
+        for directive in directives { perform(directive) }
     }
 
-    private func follow(_ directive: RelayHost.Directive) {
+    private func perform(_ directive: RelayHost.Directive) {
         switch directive {
         case .send(let frame): send(frame)
         case .tell(let client, let notice): tell(client, notice)
         case .open(let ticket, let uri, let app):
             parts.opener.open(uri, app: app) { [weak self] outcome in
-                self?.enter { $0.follow($0.host.launchEnded(ticket, outcome, at: $0.parts.now())) }
+                self?.enter { $0.perform($0.host.launchEnded(ticket, outcome, at: $0.parts.now())) }
             }
         case .findOpener(let ticket, let scheme, let app):
             parts.opener.findProgram(for: scheme, app: app) { [weak self] isPresent in
                 self?.enter {
-                    $0.follow($0.host.foundOpener(ticket, scheme: scheme, isPresent: isPresent, at: $0.parts.now()))
+                    $0.perform($0.host.foundOpener(ticket, scheme: scheme, isPresent: isPresent, at: $0.parts.now()))
                 }
             }
         case .path(let device, let content): directPath(content, device)
@@ -31,13 +31,13 @@ extension DeviceRelay {
         case .keepAttempt(let attempt): keep(.attempt(attempt))
         case .file(let stream, let order):
             files.follow(stream, order) { [weak self] event in
-                self?.enter { $0.follow($0.host.filed(stream, event, at: $0.parts.now())) }
+                self?.enter { $0.perform($0.host.filed(stream, event, at: $0.parts.now())) }
             }
         case .endService(let ticket): parts.services.end(ticket)
         case .serve(let ticket, let service, let message):
             parts.services.serve(ticket, service: service, message: message, settings: host.settings) {
                 [weak self] outcome in
-                self?.enter { $0.follow($0.host.served(ticket, outcome, at: $0.parts.now())) }
+                self?.enter { $0.perform($0.host.served(ticket, outcome, at: $0.parts.now())) }
             }
         case .ask(let ticket, let question): ask(ticket, question)
         case .withdraw(let ticket):
@@ -52,7 +52,7 @@ extension DeviceRelay {
             tell(client, .managed(request: request, ["lines": .array(lines)]))
         case .wake(let milliseconds):
             loop.scheduleTask(in: .milliseconds(milliseconds)) { [weak self] in
-                self?.assumeIsolated { $0.follow($0.host.due(at: $0.parts.now())) }
+                self?.assumeIsolated { $0.perform($0.host.due(at: $0.parts.now())) }
             }
         }
     }
@@ -65,7 +65,7 @@ extension DeviceRelay {
                         "It was not written down that messages were taken, or given to their apps.",
                         metadata: [LogKey.error: "\(failure)"])
                 }
-                relay.follow(relay.host.kept(queuedMessages, isWritten: failure == nil, at: relay.parts.now()))
+                relay.perform(relay.host.kept(queuedMessages, isWritten: failure == nil, at: relay.parts.now()))
             }
         }
     }
@@ -96,7 +96,7 @@ extension DeviceRelay {
     private func ask(_ ticket: Int64, _ question: RelayQuestion) {
         guard parts.presenter.hasScreen, let id = delegate?.nextRelayQuestion() else { return decide(ticket, nil) }
         questions[id] = ticket
-        parts.presenter.present(RelayQuestionLook.presentation(id, question)) { [weak self] outcome in
+        parts.presenter.present(RelayQuestionNotification.presentation(id, question)) { [weak self] outcome in
             guard case .failed = outcome else { return }
             self?.enter { if $0.questions.removeValue(forKey: id) != nil { $0.decide(ticket, nil) } }
         }
@@ -104,7 +104,7 @@ extension DeviceRelay {
 
     /// Runs after the directives that are being followed now, since one of them may be the cause.
     func decide(_ ticket: Int64, _ answer: RelayQuestion.Answer?) {
-        enter { $0.follow($0.host.decided(ticket, answer, at: $0.parts.now())) }
+        enter { $0.perform($0.host.decided(ticket, answer, at: $0.parts.now())) }
     }
 
     // MARK: Out
@@ -120,7 +120,7 @@ extension DeviceRelay {
         let now = parts.now()
         switch seals.outgoing(frame, at: now) {
         case .send(let frame): write(announcedDevices.outgoing(frame))
-        case .refused(let frame): enter { $0.follow($0.host.received(frame, at: now)) }
+        case .refused(let frame): enter { $0.perform($0.host.received(frame, at: now)) }
         }
     }
 

@@ -139,7 +139,7 @@ package actor DeviceRelay {
         }
         let client = ClientNumber(connection.number)
         clients[client] = connection
-        follow(
+        perform(
             host.take(
                 request, from: client, app: (app ?? AppManifest.terminalID).rawValue, name: name,
                 isTerminal: app == nil, at: parts.now()))
@@ -154,14 +154,14 @@ package actor DeviceRelay {
     /// A connection is over.
     package func removeClient(_ connection: AppConnectionID) {
         guard clients.removeValue(forKey: ClientNumber(connection.number)) != nil else { return }
-        follow(host.removeClient(ClientNumber(connection.number), at: parts.now()))
+        perform(host.removeClient(ClientNumber(connection.number), at: parts.now()))
     }
 
     /// The program of an app has ended, or could not be started.
-    package func notRunning(_ app: BundleID) { follow(host.notRunning(app: app.rawValue, at: parts.now())) }
+    package func notRunning(_ app: BundleID) { perform(host.notRunning(app: app.rawValue, at: parts.now())) }
 
     /// An app is not on this device any more.
-    package func removed(_ app: BundleID) { follow(host.removed(app: app.rawValue, at: parts.now())) }
+    package func removed(_ app: BundleID) { perform(host.removed(app: app.rawValue, at: parts.now())) }
 
     // MARK: The session with the server
 
@@ -169,7 +169,7 @@ package actor DeviceRelay {
     package func sessionOpened() {
         seals.begin(device: delegate?.relayingDevice?.description ?? "", account: host.settings.account)
         seals.takes(host.settings.list)
-        follow(host.sessionOpened(at: parts.now()))
+        perform(host.sessionOpened(at: parts.now()))
     }
 
     /// Handles a frame of another device, or of the server.
@@ -186,13 +186,13 @@ package actor DeviceRelay {
         let now = parts.now()
         let opened = seals.incoming(frame, at: now)
         if let answer = opened.answer { write(answer) }
-        if let (device, message) = opened.pairing { follow(host.receivePairingMessage(device, message, at: now)) }
+        if let (device, message) = opened.pairing { perform(host.receivePairingMessage(device, message, at: now)) }
         guard let frame = opened.frame else { return }
         if isDirect {
             let keys = seals.direct
             onDirect { $0.receive(frame, keys: keys) }
         }
-        follow(host.received(frame, isGuests: opened.isGuests, at: now))
+        perform(host.received(frame, isGuests: opened.isGuests, at: now))
     }
 
     /// Notifies the clients of relaying that the session is over.
@@ -200,7 +200,7 @@ package actor DeviceRelay {
         seals.forgetAll()
         let keys = seals.direct
         onDirect { $0.sessionClosed(keys: keys) }
-        follow(host.sessionClosed(at: parts.now()))
+        perform(host.sessionClosed(at: parts.now()))
     }
 
     // MARK: The person's word

@@ -347,7 +347,7 @@ private final class AvahiWork {
             else { return }
             events(
                 .appeared(
-                    NearbySighting(
+                    DiscoveredDevice(
                         id: item.id, interface: item.interface, address: address, port: port, salt: read.salt,
                         tag: read.tag)))
         }

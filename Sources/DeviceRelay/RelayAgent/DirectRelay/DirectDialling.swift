@@ -18,7 +18,7 @@ struct DirectDialling {
         var port: UInt16
     }
 
-    private var sightings: [String: NearbySighting] = [:]
+    private var sightings: [String: DiscoveredDevice] = [:]
     private var order: [String] = []
     private var pauses: [String: (until: Timestamp, backOff: BackOff)] = [:]
     private var dialled: Set<String> = []
@@ -29,7 +29,7 @@ struct DirectDialling {
     private var tried: [String: (ids: Set<String>, isLast: Bool)] = [:]
 
     /// - Parameter own: The addresses that this machine has.
-    mutating func appeared(_ sighting: NearbySighting, own: () -> [LocalAddress] = LocalAddress.all) {
+    mutating func appeared(_ sighting: DiscoveredDevice, own: () -> [LocalAddress] = LocalAddress.all) {
         guard LocalAddress.isNear(sighting.address, among: own), sighting.port > 0 else { return }
         if sightings[sighting.id] == nil {
             guard sightings.count < Self.limit else { return }
@@ -78,9 +78,9 @@ struct DirectDialling {
     ///   - match: The device of an announcement; `nil` where it is none that this one begins with.
     ///   - isConnected: Whether there is a connection to it.
     mutating func dials(
-        at now: Timestamp, match: (NearbySighting) -> String?, isConnected: (String) -> Bool
+        at now: Timestamp, match: (DiscoveredDevice) -> String?, isConnected: (String) -> Bool
     ) -> [Dial] {
-        var places: [String: [NearbySighting]] = [:]
+        var places: [String: [DiscoveredDevice]] = [:]
         var peers: [String] = []
         for sighting in order.reversed().compactMap({ sightings[$0] }) {
             guard let peer = match(sighting), !dialled.contains(peer), !isConnected(peer),

@@ -106,22 +106,22 @@ package actor DirectRelay {
     // MARK: What the agent says
 
     /// Something is to be sent to another device.
-    package func send(_ route: RelayRoute) { follow(paths.send(route, at: now().rawValue)) }
+    package func send(_ route: RelayRoute) { perform(paths.send(route, at: now().rawValue)) }
 
     /// Handles a frame of the server that concerns the user's devices.
     package func receive(_ frame: RelayFrame, keys: DirectKeys?) {
         switch frame {
         case .welcome(let own, _, let devices, _):
             let absent = devices.filter { $0.presence != .online && $0.id != own }.map(\.id)
-            follow(paths.sessionOpened(without: Set(absent), at: now().rawValue))
+            perform(paths.sessionOpened(without: Set(absent), at: now().rawValue))
         case .changed(_, let device):
             if device.presence == .online {
                 paths.isThere(device.id)
             } else {
-                follow(paths.isAway(device.id, at: now().rawValue))
+                perform(paths.isAway(device.id, at: now().rawValue))
             }
-        case .removed(_, let device): follow(paths.drop(device))
-        case .interrupted(let device): follow(paths.isAway(device, at: now().rawValue))
+        case .removed(_, let device): perform(paths.drop(device))
+        case .interrupted(let device): perform(paths.isAway(device, at: now().rawValue))
         default: break
         }
         know(keys)
@@ -129,7 +129,7 @@ package actor DirectRelay {
 
     /// The session with the server is over; connections stay.
     package func sessionClosed(keys: DirectKeys?) {
-        follow(paths.sessionClosed(at: now().rawValue))
+        perform(paths.sessionClosed(at: now().rawValue))
         know(keys)
     }
 
@@ -137,7 +137,7 @@ package actor DirectRelay {
     package func know(_ keys: DirectKeys?) {
         let old = self.keys
         self.keys = keys
-        for peer in old?.peers ?? [] where keys?.key(of: peer) != old?.key(of: peer) { follow(paths.drop(peer)) }
+        for peer in old?.peers ?? [] where keys?.key(of: peer) != old?.key(of: peer) { perform(paths.drop(peer)) }
         // The initiator may have been refused as unknown; a new announcement ends its pause.
         let isAwaited = keys.map { keys in keys.peers.contains { old?.key(of: $0) == nil && !keys.begins(with: $0) } }
         if isAwaited == true || !(keys?.isSameDevice(as: old) ?? (old == nil)) { announce() }
@@ -146,7 +146,7 @@ package actor DirectRelay {
 
     /// The account is another.
     package func accountChanged(_ keys: DirectKeys?) {
-        follow(paths.dropAll())
+        perform(paths.dropAll())
         dialling.forgetAll()
         for connection in connections.values { connection.channel.close() }
         self.keys = keys
@@ -154,11 +154,11 @@ package actor DirectRelay {
     }
 
     /// Another device has announced a connection by the server.
-    package func announced(_ connection: UUID, by peer: String) { follow(paths.announced(connection, by: peer)) }
+    package func announced(_ connection: UUID, by peer: String) { perform(paths.announced(connection, by: peer)) }
 
     /// Another device reports, through the server, that a connection is over.
     package func counted(_ connection: UUID, received: Int64, isAnswer: Bool, by peer: String) {
-        follow(paths.counted(connection, received: received, isAnswer: isAnswer, by: peer, at: now().rawValue))
+        perform(paths.counted(connection, received: received, isAnswer: isAnswer, by: peer, at: now().rawValue))
     }
 
     private func announce() {
@@ -275,7 +275,7 @@ package actor DirectRelay {
             guard let connection = connections.removeValue(forKey: id) else { return }
             if case .live(let number) = connection.stage {
                 channels[number] = nil
-                follow(paths.closed(number, at: now().rawValue))
+                perform(paths.closed(number, at: now().rawValue))
             }
             if let peer = connection.dialled { dialEnded(peer) }
         }
@@ -303,7 +303,7 @@ package actor DirectRelay {
             return true
         case .live(let number):
             guard let message = read(frame, id) else { return false }
-            follow(paths.receive(message, over: number, at: now().rawValue))
+            perform(paths.receive(message, over: number, at: now().rawValue))
             return true
         case nil: return false
         }
@@ -312,7 +312,7 @@ package actor DirectRelay {
     private func goLive(_ number: UUID, peer: String, id: ObjectIdentifier) {
         connections[id]?.stage = .live(number)
         channels[number] = id
-        follow(paths.opened(number, with: peer, at: now().rawValue))
+        perform(paths.opened(number, with: peer, at: now().rawValue))
     }
 
     private func read(_ frame: [UInt8], _ id: ObjectIdentifier) -> DirectMessage? {
@@ -325,7 +325,7 @@ package actor DirectRelay {
         return true
     }
 
-    private func follow(_ steps: [RelayPaths.Step]) {
+    private func perform(_ steps: [RelayPaths.Step]) {
         for step in steps {
             switch step {
             case .relay(let route): delegate?.sendByServer(route)
@@ -340,7 +340,7 @@ package actor DirectRelay {
             case .lost(let peer): delegate?.lost(peer)
             case .wake(let milliseconds):
                 loop.scheduleTask(in: .milliseconds(milliseconds)) { [weak self] in
-                    self?.assumeIsolated { $0.follow($0.paths.due(at: $0.now().rawValue)) }
+                    self?.assumeIsolated { $0.perform($0.paths.due(at: $0.now().rawValue)) }
                 }
             }
         }

@@ -9,7 +9,7 @@ package struct NearbyAnnouncement: Hashable, Sendable {
 }
 
 /// A device that announced itself.
-package struct NearbySighting: Hashable, Sendable {
+package struct DiscoveredDevice: Hashable, Sendable {
     /// The identifier of the announcement while it is present: the interface, the IP version, and the service's name.
     package var id: String
     /// The interface's number in whose network it is.
@@ -25,7 +25,7 @@ package struct NearbySighting: Hashable, Sendable {
 /// An event of a directory.
 package enum NearbyEvent: Hashable, Sendable {
     /// A device has announced itself.
-    case appeared(NearbySighting)
+    case appeared(DiscoveredDevice)
     /// A device is no longer announced.
     case vanished(id: String)
     /// Devices cannot be found now, and why; the directory tries again.

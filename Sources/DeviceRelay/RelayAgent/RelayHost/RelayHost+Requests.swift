@@ -323,7 +323,7 @@ extension RelayHost {
                 }
             }
             // It is offered when the device is back.
-            if streams.outgoing[route.id]?.isAway == true { return }
+            if streams.outgoing[route.id]?.isSuspended == true { return }
             streams.apps.commandSent(route.id, at: now)
             directives.append(.send(.route(route)))
             ledger.sent(route.id)

@@ -74,7 +74,7 @@ extension RelayHost {
         case .peerJoined(let device): perform(pairing.peerJoined(device), at: now)
         // Changes come as what follows from them.
         case .changes: break
-        case .hello, .goodbye, .dismiss, .meet, .find, .withdraw, .queuedMessageTaken, .recall, .documentAsk,
+        case .hello, .goodbye, .dismiss, .meet, .find, .withdraw, .queuedMessageTaken, .recall, .documentRequest,
             .unknown:
             break
         }

@@ -151,7 +151,7 @@ package struct RelayHost {
         change(&documents)
         for directive in documents.takeDirectives() {
             switch directive {
-            case .ask(let id, let ask): directives.append(.send(.documentAsk(id: id, ask)))
+            case .ask(let id, let ask): directives.append(.send(.documentRequest(id: id, ask)))
             case .answer(let client, let request, let outcome): answer(client, request: request, outcome)
             case .tell(let client, let request, let news):
                 directives.append(.tell(client, .told(request: request, news)))

@@ -36,7 +36,7 @@ package final class DesktopOpener: AddressOpener {
     package func findProgram(for scheme: String, app: String?, then complete: @escaping @Sendable (Bool) -> Void) {
         if let app {
             let entry = Self.isBusName(app) ? desktopEntry(app) : nil
-            return complete(entry.map { Self.opens(scheme, $0) } ?? false)
+            return complete(entry.map { Self.handles(scheme: scheme, entry: $0) } ?? false)
         }
         guard !isSandboxed else { return complete(true) }
         programs.findProgram(for: scheme, app: nil, then: complete)
@@ -44,7 +44,7 @@ package final class DesktopOpener: AddressOpener {
 
     // MARK: Apps
 
-    private static func opens(_ scheme: String, _ entry: [String: String]) -> Bool {
+    private static func handles(scheme: String, entry: [String: String]) -> Bool {
         let types = entry["MimeType"]?.split(separator: ";").map(String.init) ?? []
         return types.contains("x-scheme-handler/\(scheme)")
     }
@@ -57,7 +57,7 @@ package final class DesktopOpener: AddressOpener {
         guard entry["DBusActivatable"] == "true" else {
             return RelayOutcome(.appUnavailable, detail: "\(app) cannot be started by the session bus")
         }
-        guard Self.opens(scheme, entry) else {
+        guard Self.handles(scheme: scheme, entry: entry) else {
             return RelayOutcome(.protocolUnavailable, detail: "\(app) does not open \(scheme) addresses")
         }
         do throws(DBusClient.Fault) {

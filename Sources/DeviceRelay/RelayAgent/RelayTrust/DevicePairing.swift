@@ -46,15 +46,15 @@ struct DevicePairing {
     mutating func peerJoined(_ device: String) -> [RelayEffect] {
         guard isWaiting, isInProgress else { return [] }
         progress?.device = device
-        return follow(progress?.pairing.peerJoined() ?? [])
+        return perform(progress?.pairing.peerJoined() ?? [])
     }
 
     /// The other device says something.
-    mutating func receive(_ message: [UInt8]) -> [RelayEffect] { follow(progress?.pairing.receive(message) ?? []) }
+    mutating func receive(_ message: [UInt8]) -> [RelayEffect] { perform(progress?.pairing.receive(message) ?? []) }
 
     /// The person has compared the digits.
     mutating func answer(areSame: Bool) -> [RelayEffect] {
-        follow(progress?.pairing.answered(areSame: areSame) ?? [])
+        perform(progress?.pairing.answered(areSame: areSame) ?? [])
     }
 
     /// Ends the pairing in progress as failed.
@@ -71,7 +71,7 @@ struct DevicePairing {
         return answer(areSame: false)
     }
 
-    private mutating func follow(_ steps: [RelayPairing.Step]) -> [RelayEffect] {
+    private mutating func perform(_ steps: [RelayPairing.Step]) -> [RelayEffect] {
         var effects: [RelayEffect] = []
         for step in steps {
             guard let current = progress, let device = current.device else { break }

@@ -23,7 +23,7 @@ package struct RelayPairing: Sendable {
         case join(AccountKey)
         /// The account's key was sent to the other device.
         case given
-        /// It ends here; why, in words.
+        /// The pairing ends here; why, in words.
         case failed(String)
     }
 

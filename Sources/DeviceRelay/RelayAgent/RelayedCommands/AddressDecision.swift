@@ -8,9 +8,9 @@ enum AddressDecision {
     case start(app: String)
     /// The system opens it.
     case open
-    /// It is not opened.
+    /// The address is not opened.
     case refuse(RelayOutcome)
-    /// It is not opened either, for a reason that depends on the apps of this desktop.
+    /// The address is not opened either, for a reason that depends on the apps of this desktop.
     case findOpener(scheme: String)
 
     /// Decides about an address.

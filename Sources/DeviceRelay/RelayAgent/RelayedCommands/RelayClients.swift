@@ -14,7 +14,7 @@ struct RelayClients {
         var isPublished = false
         /// The number of its latest publication, among those of all clients.
         var publication = 0
-        /// The devices that it watches.
+        /// The devices that the client watches.
         var watcher = DeviceWatcher()
 
         /// The offer by which the app is started when another device calls it; `nil` where it offers nothing.

@@ -16,7 +16,7 @@ struct OutgoingFiles {
         /// The progress last reported to the client, in bytes.
         var reported: Int64 = 0
         /// Whether the connectivity to the device was lost: the file is offered again when it is back.
-        var isAway = false
+        var isSuspended = false
     }
 
     private var files: [UUID: File] = [:]
@@ -51,16 +51,16 @@ struct OutgoingFiles {
     }
 
     /// A file's device is unreachable.
-    mutating func suspend(_ id: UUID) { files[id]?.isAway = true }
+    mutating func suspend(_ id: UUID) { files[id]?.isSuspended = true }
 
     /// The files to be offered again to a device, or to any.
     func suspendedFiles(for device: String?) -> [(id: UUID, file: File)] {
-        files.compactMap { $1.isAway && (device == nil || $1.device == device) ? ($0, $1) : nil }
+        files.compactMap { $1.isSuspended && (device == nil || $1.device == device) ? ($0, $1) : nil }
     }
 
     /// A file is offered again.
     mutating func resume(_ id: UUID) {
-        files[id]?.isAway = false
+        files[id]?.isSuspended = false
         files[id]?.reading = 0
     }
 
@@ -84,7 +84,7 @@ struct OutgoingFiles {
         guard let file = files[id] else { return [] }
         let done = offset + Int64(bytes.count)
         files[id]?.reading = max(0, file.reading - Int64(bytes.count))
-        guard !file.isAway else { return [] }
+        guard !file.isSuspended else { return [] }
         let piece = RelayEffect.send(.piece(stream: id, offset: offset, bytes), to: file.device, isBulk: true)
         guard let client = file.client,
             done - file.reported >= max(1 << 20, file.offer.size / 100) || done == file.offer.size

@@ -32,7 +32,7 @@ package enum RelayFileEvent: Hashable, Sendable {
     case piece(offset: Int64, [UInt8])
     /// The file's end was read; the digest of the whole.
     case ended(digest: [UInt8])
-    /// It cannot be done; why, in words.
+    /// The order cannot be done; why, in words.
     case failed(String)
 }
 

@@ -4,9 +4,9 @@ import CoreValues
 public enum AddressRule {
     /// The decision about an address.
     public enum Verdict: Hashable, Sendable {
-        /// It may be opened; its scheme in lower case.
+        /// The address may be opened; its scheme in lower case.
         case allowed(scheme: String)
-        /// It may not; why, in words.
+        /// The address may not; why, in words.
         case denied(String)
         /// No app opens the scheme, given in lower case, and the owner, who may allow it, has not.
         case notAllowed(scheme: String)

@@ -16,13 +16,14 @@ public struct AnsweredCommands: Sendable {
 
     /// The classification of a command that arrives.
     public enum Arrival: Hashable, Sendable {
-        /// It is new: it is to be carried out.
+        /// The command is new: it is to be carried out.
         case new
-        /// It came before, and is being carried out.
+        /// The command came before, and is being carried out.
         case underWay
-        /// It was carried out, with this answer; `nil` where that is not kept any more.
+        /// The command was carried out, with this answer; `nil` where that is not kept any more.
         case answered([UInt8]?)
-        /// It was sent before, at a time of which not everything is remembered: whether it was carried out is unknown.
+        /// The command was sent before, at a time of which not everything is remembered: whether it was carried out is
+        /// unknown.
         case forgotten
     }
 

@@ -39,9 +39,9 @@ public struct CommandQueue: Sendable {
     public enum Entry: Hashable, Sendable {
         /// The command is in progress.
         case begun
-        /// It waits until ``next()`` names it.
+        /// The command waits until ``next()`` names it.
         case waits
-        /// It can not wait either, and was not entered: so many commands, or bytes, wait already.
+        /// The command can not wait either, and was not entered: so many commands, or bytes, wait already.
         case full(Limit)
     }
 

@@ -6,7 +6,7 @@ public enum PairingLimits {
     public static let share = 64
     /// The time for which a device waits, in milliseconds.
     public static let lifetime: Int64 = 600_000
-    /// The reason that a device is told which gives way.
+    /// The reason that a device is told whose pairing is ended for another.
     public static let displaced =
         "too many devices are being paired, and this one has waited the longest; begin again"
 }
@@ -15,9 +15,10 @@ public enum PairingLimits {
 ///
 /// Guarantees: two devices are brought together at a place, and no third; a device waits at one place, for ten minutes; at
 /// most ``PairingLimits/count`` devices wait, and at most ``PairingLimits/share`` of one network. Where more come, the oldest of the network with the most
-/// gives way and is told so: strangers who fill the table keep nobody else from pairing.
+/// is ended, and its device is told so: strangers who fill the table keep nobody else from pairing.
 struct PendingPairings: Sendable {
-    /// The group of devices among which one gives way: a network, or a device of which no network is known.
+    /// The group of devices among which one pairing is ended for another: a network, or a device of which no network is
+    /// known.
     private enum Source: Hashable {
         case network(String)
         case device(String)
@@ -79,7 +80,7 @@ struct PendingPairings: Sendable {
         if let place = places[session.device], waiting[place]?.session == session { removePlace(place) }
     }
 
-    /// Lets a device give way where the source has its share, or where all places are taken.
+    /// Ends a device's pairing where the source has its share, or where all places are taken.
     private mutating func makeSpace(for source: Source, at now: Int64) -> [RelayDirectory.Directive] {
         if waiting.count >= PairingLimits.count {
             for (place, entry) in waiting where entry.until <= now { removePlace(place) }

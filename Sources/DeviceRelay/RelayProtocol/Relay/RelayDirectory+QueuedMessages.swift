@@ -2,9 +2,9 @@
 extension RelayDirectory {
     /// The decision about a message that a device posts.
     public enum Posting: Hashable, Sendable {
-        /// It is to be kept for a device of this account.
+        /// The message is to be kept for a device of this account.
         case keep(AccountID)
-        /// It is refused.
+        /// The message is refused.
         case refuse(RelayUndelivered)
     }
 

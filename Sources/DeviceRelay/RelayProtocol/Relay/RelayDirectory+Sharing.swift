@@ -207,7 +207,7 @@ extension RelayDirectory {
         return directives
     }
 
-    /// Records that a message may have been lost on its way to another server's session: both ends are notified of an
+    /// Records that a message may have been lost before another server's session got it: both ends are notified of an
     /// interruption, as the one does not know what the other has received. Nothing follows where that session is over, of which
     /// its account is notified anyway.
     public mutating func handleLoss(of target: RelaySession, for sender: RelaySession) -> [Directive] {

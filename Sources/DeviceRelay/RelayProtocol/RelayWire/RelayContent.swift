@@ -272,9 +272,9 @@ public struct RelayOutcome: Hashable, Sendable {
 
 /// The status with which a command ended. It distinguishes "not delivered" from "outcome unknown".
 public enum RelayStatus: String, Hashable, Sendable, CaseIterable {
-    /// It was done.
+    /// The command was done.
     case success
-    /// It arrived, and could not be done.
+    /// The command arrived, and could not be done.
     case failed
     /// The app is not on the device.
     case appNotInstalled
@@ -330,11 +330,11 @@ public enum RelayCloseReason: String, Hashable, Sendable, CaseIterable {
 
 /// The state of a command.
 public enum CommandState: String, Hashable, Sendable, CaseIterable {
-    /// It has not left this device.
+    /// The command has not left this device.
     case requesting
     /// The command is in transit.
     case sent
-    /// It has arrived and is being carried out.
+    /// The command has arrived and is being carried out.
     case executing
     /// The command has ended.
     case completed, failed, expired, cancelled

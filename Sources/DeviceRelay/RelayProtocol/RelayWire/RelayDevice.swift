@@ -201,7 +201,7 @@ public struct RelayDevice: Hashable, Sendable {
         /// Whether this is no more than another in both.
         package func fits(_ other: Weight) -> Bool { bytes <= other.bytes && values <= other.values }
 
-        /// Both together.
+        /// The sum of two weights.
         package static func + (one: Weight, other: Weight) -> Weight {
             Weight(bytes: one.bytes + other.bytes, values: one.values + other.values)
         }

@@ -51,7 +51,7 @@ public enum RelayFrame: Hashable, Sendable {
     /// Whether the message was queued; it no longer is.
     case recalled(id: UUID, didWait: Bool)
     /// A device asks about its account's documents; answered under the same id.
-    case documentAsk(id: UUID, RelayDocumentRequest)
+    case documentRequest(id: UUID, RelayDocumentRequest)
     /// The server's response.
     case documentAnswer(id: UUID, RelayDocumentAnswer)
     /// The account's documents have changed; a device that wants to know how asks for what is beyond what it knows.
@@ -106,7 +106,7 @@ public enum RelayFrame: Hashable, Sendable {
             ["type": "letterTaken", "device": .string(device), "id": .uuid(id)]
         case .recall(let device, let id): ["type": "recall", "device": .string(device), "id": .uuid(id)]
         case .recalled(let id, let didWait): ["type": "recalled", "id": .uuid(id), "didWait": .bool(didWait)]
-        case .documentAsk(let id, let ask): ask.map.merging(["type": "documentAsk", "id": .uuid(id)]) { $1 }
+        case .documentRequest(let id, let ask): ask.map.merging(["type": "documentAsk", "id": .uuid(id)]) { $1 }
         case .documentAnswer(let id, let answer):
             answer.map.merging(["type": "documentAnswer", "id": .uuid(id)]) { $1 }
         case .documentsChanged: ["type": "documentsChanged"]
@@ -180,7 +180,7 @@ public enum RelayFrame: Hashable, Sendable {
             return .queuedMessageTaken(from: try fields.text("device", most: 64), id: try fields.id("id"))
         case "recall": return .recall(device: try fields.text("device", most: 64), id: try fields.id("id"))
         case "recalled": return .recalled(id: try fields.id("id"), didWait: try fields.flag("didWait"))
-        case "documentAsk": return .documentAsk(id: try fields.id("id"), try RelayDocumentRequest(fields))
+        case "documentAsk": return .documentRequest(id: try fields.id("id"), try RelayDocumentRequest(fields))
         case "documentAnswer": return .documentAnswer(id: try fields.id("id"), try RelayDocumentAnswer(fields))
         case "documentsChanged": return .documentsChanged
         case "undelivered":

@@ -6,7 +6,7 @@ public enum DiscoveryFailure: String, Hashable, Sendable, CaseIterable {
     case noAccount
     /// The server does not take it, or it was taken from its account.
     case refused
-    /// It has no session with the server, and reaches no device without.
+    /// The device has no session with the server, and reaches no device without.
     case notConnected
 }
 

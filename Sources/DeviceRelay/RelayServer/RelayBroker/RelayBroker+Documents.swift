@@ -8,30 +8,31 @@ import Synchronization
 /// The documents that the devices of one person share. The store is called outside every lock.
 extension RelayBroker {
     /// The maximum number of outstanding document requests of one device.
-    static let documentAskLimit = 16
+    static let documentRequestLimit = 16
     /// The period of the sweep over documents, and the pause before its next step while there is more, in milliseconds.
     static let documentSweepPause: Int64 = 3_600_000, documentSweepStep: Int64 = 50
 
     /// Only a device that has announced its account has access to the account's documents. With the access token of
     /// another account, which proves as much as a hello with it, the device reads that account's.
-    func askDocuments(_ ask: RelayDocumentRequest, _ id: UUID, by session: RelaySession, at now: Timestamp) {
+    func handleDocumentRequest(_ request: RelayDocumentRequest, id: UUID, from session: RelaySession, at now: Timestamp)
+    {
         func refuse(_ why: RelayDocumentAnswer.Refusal) {
             sendRefusal(to: session, .documentAnswer(id: id, .refused(why)))
         }
         guard let own = state.withLock({ $0.directory.account(of: session) }) else { return refuse(.notJoined) }
         guard let store = documentStore else { return refuse(.notKept) }
-        let hasRoom = documentAsks.withLock { asks in
-            guard asks[session, default: 0] < Self.documentAskLimit else { return false }
-            asks[session, default: 0] += 1
+        let hasRoom = documentRequests.withLock { requests in
+            guard requests[session, default: 0] < Self.documentRequestLimit else { return false }
+            requests[session, default: 0] += 1
             return true
         }
         guard hasRoom else { return refuse(.busy) }
         var account = own
-        if case .list(_, let token?) = ask { account = Array(SHA256.hash(data: token)) }
-        store.perform(ask, of: account, at: now) { [weak self] answer in
+        if case .list(_, let token?) = request { account = Array(SHA256.hash(data: token)) }
+        store.perform(request, of: account, at: now) { [weak self] answer in
             guard let self else { return }
-            documentAsks.withLock { asks in
-                if let count = asks[session] { asks[session] = count > 1 ? count - 1 : nil }
+            documentRequests.withLock { requests in
+                if let count = requests[session] { requests[session] = count > 1 ? count - 1 : nil }
             }
             let told = state.withLock { state in
                 var told = [(session, RelayFrame.documentAnswer(id: id, answer), state.connections[session])]

@@ -43,7 +43,7 @@ extension RelayBroker {
     }
 
     private func handleLoss(of target: RelaySession, for sender: RelaySession) {
-        state.withLock { follow($0.directory.handleLoss(of: target, for: sender), &$0) }
+        state.withLock { perform($0.directory.handleLoss(of: target, for: sender), &$0) }
     }
 
     /// Sends a frame to a device of an account, wherever it is.
@@ -100,10 +100,10 @@ extension RelayBroker {
             guard let partner = outcome.partner else { return }
             state.withLock { state in
                 guard state.connections[session] != nil else { return }
-                follow(state.directory.pair(session, with: partner), &state)
+                perform(state.directory.pair(session, with: partner), &state)
             }
             guard let node = partner.node else {
-                return state.withLock { follow($0.directory.pair(partner, with: session), &$0) }
+                return state.withLock { perform($0.directory.pair(partner, with: session), &$0) }
             }
             if let bytes = encoded(.peerJoined(device: session.device)) {
                 send(.frame(bytes, to: partner, from: session), to: node) { _ in }
@@ -130,14 +130,14 @@ extension RelayBroker {
             if let session, let frame = frame(bytes) { sendRefusal(to: session, frame) }
         case .recall(let id, let device, let session): recall(id, for: device, by: session)
         case .find(let device, let visitor, let session):
-            state.withLock { follow($0.directory.find(device, by: visitor, session), &$0) }
+            state.withLock { perform($0.directory.find(device, by: visitor, session), &$0) }
         case .lost: readEverything()
         }
     }
 
     private func handleStored(for device: String, until deadline: Int64) {
         guard queuedMessages.withLock({ $0.flow.isDelivering(to: device) }) else { return }
-        follow(queuedMessages.withLock { $0.flow.kept(for: device) })
+        perform(queuedMessages.withLock { $0.flow.kept(for: device) })
         sweepQueuedMessages(by: Timestamp(rawValue: deadline), at: clock())
     }
 
@@ -160,11 +160,11 @@ extension RelayBroker {
             switch frame {
             case .peerJoined:
                 guard let sender else { return }
-                return follow(state.directory.pair(target, with: sender), &state)
+                return perform(state.directory.pair(target, with: sender), &state)
             case .found:
-                if let sender { follow(state.directory.found(sender, by: target), &state) }
+                if let sender { perform(state.directory.found(sender, by: target), &state) }
             case .removed(_, let device): state.directory.endGuest(device, of: target)
-            case .interrupted(let device): return follow(state.directory.interrupt(device, for: target), &state)
+            case .interrupted(let device): return perform(state.directory.interrupt(device, for: target), &state)
             default: break
             }
             send(frame, to: target, connection)
@@ -207,7 +207,7 @@ extension RelayBroker {
             }
             switch state.directory.mayReach(target, from: sender) {
             case true?:
-                follow(state.directory.pendingChanges(before: sender.device, to: target.device, by: target), &state)
+                perform(state.directory.pendingChanges(before: sender.device, to: target.device, by: target), &state)
                 return .forward(connection)
             case false?: return .refuse(.unknownDevice)
             case nil: return isRead ? .refuse(.unavailable) : .read(account)

@@ -67,7 +67,7 @@ extension RelayBroker {
                 self.push(push, &state)
             }
         }
-        follow(queuedMessages.withLock { $0.flow.kept(for: queuedMessage.device) })
+        perform(queuedMessages.withLock { $0.flow.kept(for: queuedMessage.device) })
         // A server whose session this one does not know yet may have read before the message was stored.
         sendToOtherServers(.stored(device: queuedMessage.device, deadline: queuedMessage.deadline))
         sweepQueuedMessages(by: Timestamp(rawValue: queuedMessage.deadline), at: now)
@@ -78,12 +78,12 @@ extension RelayBroker {
     /// Begins delivery to a session that has announced its account, or announces it again.
     func beginQueuedMessages(_ session: RelaySession) {
         guard let account = state.withLock({ $0.directory.account(of: session) }) else { return }
-        follow(queuedMessages.withLock { $0.flow.begin(session, account) })
+        perform(queuedMessages.withLock { $0.flow.begin(session, account) })
     }
 
     func endQueuedMessages(_ session: RelaySession) { queuedMessages.withLock { $0.flow.end(session) } }
 
-    func follow(_ steps: [QueuedMessageFlow.Step]) {
+    func perform(_ steps: [QueuedMessageFlow.Step]) {
         for step in steps {
             switch step {
             case .read(let session, let account, let number, let count, let bytes):
@@ -97,11 +97,11 @@ extension RelayBroker {
     }
 
     private func read(_ read: [StoredMessage]?, isAll: Bool, for session: RelaySession) {
-        if let read { return follow(queuedMessages.withLock { $0.flow.read(read, isAll: isAll, for: session) }) }
+        if let read { return perform(queuedMessages.withLock { $0.flow.read(read, isAll: isAll, for: session) }) }
         guard fault() == nil else { return }
         schedule(Self.queuedMessagePause) { [weak self] in
             guard let self else { return }
-            follow(queuedMessages.withLock { $0.flow.read([], isAll: false, for: session) })
+            perform(queuedMessages.withLock { $0.flow.read([], isAll: false, for: session) })
         }
     }
 
@@ -114,19 +114,19 @@ extension RelayBroker {
                 body: queuedMessage.body))
         let connection = state.withLock { state in
             let (sender, device) = (queuedMessage.key.sender, session.device)
-            follow(state.directory.pendingChanges(before: sender, to: device, by: session), &state)
+            perform(state.directory.pendingChanges(before: sender, to: device, by: session), &state)
             return state.connections[session]
         }
         guard let connection, let bytes = encoded(frame) else { return }
         connection.relay(bytes, isBulk: true) { [weak self] outcome in
             guard let self else { return }
             switch outcome {
-            case .written: follow(queuedMessages.withLock { $0.flow.written(true, to: session) })
+            case .written: perform(queuedMessages.withLock { $0.flow.written(true, to: session) })
             case .ended: break
             case .choked:
                 schedule(Self.queuedMessagePause) { [weak self] in
                     guard let self else { return }
-                    follow(queuedMessages.withLock { $0.flow.retryWrites(for: session) })
+                    perform(queuedMessages.withLock { $0.flow.retryWrites(for: session) })
                 }
             }
         }
@@ -140,7 +140,7 @@ extension RelayBroker {
         let key = QueuedMessageKey(sender: sender, id: id)
         guard queuedMessages.withLock({ $0.flow.isUnderWay(key, to: session.device) }) else { return }
         queuedMessageStore?.remove(key, for: session.device) { _ in }
-        follow(queuedMessages.withLock { $0.flow.removeMessage(key, for: session.device) })
+        perform(queuedMessages.withLock { $0.flow.removeMessage(key, for: session.device) })
     }
 
     /// Withdraws a device's own message. One that is being delivered belongs to the other device.
@@ -175,7 +175,7 @@ extension RelayBroker {
             send(
                 .recalled(id: id, didWait: wasKept && !isUnderWay), to: session,
                 state.withLock { $0.connections[session] })
-            follow(steps)
+            perform(steps)
         }
     }
 
@@ -191,7 +191,7 @@ extension RelayBroker {
             let wasUnderWay = queuedMessages.flow.isUnderWay(queuedMessage.key, to: queuedMessage.device)
             return (wasUnderWay, queuedMessages.flow.removeMessage(queuedMessage.key, for: queuedMessage.device))
         }
-        follow(steps)
+        perform(steps)
         // A message under way may have arrived: the other device reports its outcome.
         guard !wasUnderWay else { return }
         notify(

@@ -13,7 +13,7 @@ extension RelayBroker: NodeListener {
         then complete: @escaping @Sendable (UpstreamOutcome) -> Void
     ) {
         guard hello.device.weight.fits(RelayDevice.largest) else {
-            state.withLock { follow(hello.enter(&$0.directory, sender, at: now), &$0) }
+            state.withLock { perform(hello.enter(&$0.directory, sender, at: now), &$0) }
             return complete(.durable())
         }
         let mayBegin = state.withLock { state in
@@ -44,7 +44,7 @@ extension RelayBroker: NodeListener {
                 // The device itself is entered by its hello.
                 others.changed.removeAll { $0.stored.device.id == sender.device }
                 synchronize(hello.account, with: others, at: now, &state)
-                follow(hello.enter(&state.directory, sender, at: now), &state)
+                perform(hello.enter(&state.directory, sender, at: now), &state)
                 state.directory.release(hello.account)
             case .refused(let why): send(.refused(why), to: sender, connection)
             case .superseded, .failed: break
@@ -205,7 +205,7 @@ extension RelayBroker: NodeListener {
         _ account: RelayDirectory.AccountID, with read: SharedAccount, at now: Timestamp, _ state: inout State
     ) {
         let (directives, hasNewDocuments) = state.directory.synchronize(account, with: read, at: now.rawValue)
-        follow(directives, &state)
+        perform(directives, &state)
         guard hasNewDocuments else { return }
         for session in state.directory.sessions(of: account) {
             send(.documentsChanged, to: session, state.connections[session])
@@ -245,7 +245,7 @@ extension RelayBroker: NodeListener {
             let isBack = !isFirst && !nodes.alive.isSubset(of: state.others.alive)
             let gone = state.others.alive.subtracting(nodes.alive).union(nodes.ended)
             (state.others.alive, state.others.dead) = (nodes.alive, nodes.dead)
-            if !gone.isEmpty { follow(state.directory.end(nodes: gone, at: now.rawValue), &state) }
+            if !gone.isEmpty { perform(state.directory.end(nodes: gone, at: now.rawValue), &state) }
             // Sessions of a server that was taken for dead count again.
             if isBack { state.directory.forgetRevisions() }
             // The others may have read sessions of this server's earlier run.
@@ -305,7 +305,7 @@ extension RelayBroker: NodeListener {
                 return schedule(Self.queuedMessagePause) { [weak self] in self?.compare(accounts, devices) }
             }
             for (account, revision) in read.states { synchronize(account, upTo: revision) }
-            for device in read.waiting { follow(queuedMessages.withLock { $0.flow.kept(for: device) }) }
+            for device in read.waiting { perform(queuedMessages.withLock { $0.flow.kept(for: device) }) }
             compare(accounts.dropFirst(Self.compared), devices.dropFirst(Self.compared))
         }
     }

@@ -47,7 +47,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     /// The other servers with the same database; `nil` for a server that is alone.
     let sharing: RelaySharing?
     /// The number of outstanding document requests of each session.
-    let documentAsks = Mutex<[RelaySession: Int]>([:])
+    let documentRequests = Mutex<[RelaySession: Int]>([:])
     /// Why nothing can be kept or read until the server starts again; `nil` while it can.
     let fault: @Sendable () -> String?
     let clock: @Sendable () -> Timestamp
@@ -122,12 +122,12 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
             let isStored = account != nil || hasNamedPlace
             state.connections[session] = nil
             state.describing[session] = nil
-            defer { follow(state.directory.closed(session, at: now.rawValue), &state) }
+            defer { perform(state.directory.closed(session, at: now.rawValue), &state) }
             return (account, isStored)
         }
         if isStored { leave(session, account, at: now) }
         endQueuedMessages(session)
-        documentAsks.withLock { $0[session] = nil }
+        documentRequests.withLock { $0[session] = nil }
     }
 
     // MARK: Frames
@@ -170,7 +170,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
             if let sharing { return join(sender, with: hello, by: sharing, at: now, then: complete) }
             state.withLock { state in
                 load(hello.account, &state, at: now)
-                follow(
+                perform(
                     state.directory.hello(
                         sender, account: hello.account, device, wake: wake, knows: known, at: now.rawValue), &state)
             }
@@ -179,9 +179,9 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         case .queuedMessage(let queuedMessage): post(queuedMessage, from: sender, at: now)
         case .queuedMessageTaken(let other, let id): taken(id, from: other, by: sender)
         case .recall(let device, let id): recall(id, for: device, by: sender)
-        case .documentAsk(let id, let ask): askDocuments(ask, id, by: sender, at: now)
+        case .documentRequest(let id, let ask): handleDocumentRequest(ask, id: id, from: sender, at: now)
         case .dismiss(let device):
-            state.withLock { follow($0.directory.dismiss(device, by: sender), &$0) }
+            state.withLock { perform($0.directory.dismiss(device, by: sender), &$0) }
         case .withdraw(let device, let id):
             state.withLock { $0.directory.withdraw(id, for: device, by: sender) }
         case .meet(let place):
@@ -191,10 +191,10 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
             }
             state.withLock { state in
                 let network = state.connections[sender]?.network
-                follow(state.directory.pair(sender, at: place, from: network, now: now.rawValue), &state)
+                perform(state.directory.pair(sender, at: place, from: network, now: now.rawValue), &state)
             }
         case .find(let device): find(device, by: sender)
-        case .goodbye: state.withLock { follow($0.directory.leaveAccount(sender), &$0) }
+        case .goodbye: state.withLock { perform($0.directory.leaveAccount(sender), &$0) }
         case .welcome, .changes, .changed, .removed, .interrupted, .undelivered, .refused, .peerJoined, .found,
             .notFound,
             .visited,
@@ -210,7 +210,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         switch frame {
         case .route(let route): sendRefusal(to: sender, .undelivered(id: route.id, .unavailable))
         case .queuedMessage(let queuedMessage): sendRefusal(to: sender, .undelivered(id: queuedMessage.id, .notKept))
-        case .documentAsk(let id, _): sendRefusal(to: sender, .documentAnswer(id: id, .refused(.notKept)))
+        case .documentRequest(let id, _): sendRefusal(to: sender, .documentAnswer(id: id, .refused(.notKept)))
         case .goodbye, .withdraw, .queuedMessageTaken: break
         default: sendRefusal(to: sender, .refused("relaying is out of service: \(fault)"))
         }
@@ -219,7 +219,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     private func find(_ device: String, by sender: RelaySession) {
         let isElsewhere = state.withLock { state in
             guard sharing == nil || state.directory.session(of: device) != nil else { return true }
-            follow(state.directory.find(device, by: sender), &state)
+            perform(state.directory.find(device, by: sender), &state)
             return false
         }
         if isElsewhere, let sharing { findElsewhere(device, by: sender, sharing) }
@@ -227,7 +227,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
 
     private func load(_ account: [UInt8], _ state: inout State, at now: Timestamp) {
         guard !state.directory.knows(account) else { return }
-        do { follow(state.directory.load(account, try register.devices(of: account), at: now.rawValue), &state) } catch
+        do { perform(state.directory.load(account, try register.devices(of: account), at: now.rawValue), &state) } catch
         {
             logger.error("The devices of an account could not be read.", metadata: [LogKey.error: "\(error)"])
         }
@@ -237,14 +237,14 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     /// arrive one after the other.
     private func forward(_ route: RelayRoute, from sender: RelaySession, at now: Timestamp) {
         let (directive, connection) = state.withLock { state -> (RelayDirectory.Directive?, (any DeviceConnection)?) in
-            follow(state.directory.pendingChanges(before: sender.device, to: route.peer, by: sender), &state)
+            perform(state.directory.pendingChanges(before: sender.device, to: route.peer, by: sender), &state)
             let directive = state.directory.route(route, from: sender, at: now.rawValue)
             switch directive {
             case .forward(_, let target, _) where target.node != nil: return (directive, nil)
             case .forward(_, let target, _): return (directive, state.connections[target])
             case .send(_, let target): return (directive, state.connections[target])
             case .wake, .push:
-                follow([directive].compactMap { $0 }, &state)
+                perform([directive].compactMap { $0 }, &state)
                 return (directive, nil)
             case .keep, .forget, .describe, nil: return (directive, nil)
             }
@@ -307,7 +307,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     }
 
     /// Executes directives within the lock, so that each device receives the others' states in their order.
-    func follow(_ directives: [RelayDirectory.Directive], _ state: inout State) {
+    func perform(_ directives: [RelayDirectory.Directive], _ state: inout State) {
         var last: (frame: RelayFrame, bytes: [UInt8])?
         for directive in directives {
             switch directive {
@@ -345,13 +345,13 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     }
 
     private func storeDevice(_ device: StoredDevice, of account: RelayDirectory.AccountID) {
-        guard let sharing else { return register.keep(device, of: account) }
+        guard let sharing else { return register.save(device, of: account) }
         // What was not stored is found again by the next push.
         sharing.database.update(device, of: account) { [weak self] in if let changed = $0 { self?.announce(changed) } }
     }
 
     private func forget(_ device: String) {
-        if sharing == nil { register.forget(device) } else { remove(device, at: clock()) }
+        if sharing == nil { register.delete(device) } else { remove(device, at: clock()) }
     }
 
     private func wake(at moment: Timestamp, _ state: inout State) {
@@ -386,7 +386,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         state.withLock { state in
             guard let connection = state.connections[session] else { return }
             for frame in missed.values { send(frame, to: session, connection) }
-            follow(state.directory.snapshot(for: session), &state)
+            perform(state.directory.snapshot(for: session), &state)
         }
     }
 
@@ -424,7 +424,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
     func push(_ push: RelayPush, _ state: inout State) {
         guard let waker = state.waker, state.pushes < Self.pushLimit else {
             woken[1].increment()
-            return follow(state.directory.notWoken(push, isDead: false), &state)
+            return perform(state.directory.notWoken(push, isDead: false), &state)
         }
         state.pushes += 1
         waker.wake(push.channel, until: Timestamp(rawValue: push.until)) { [weak self] outcome in
@@ -432,7 +432,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         }
     }
 
-    private func handleWakeResult(_ outcome: RelayWaking, of push: RelayPush) {
+    private func handleWakeResult(_ outcome: RelayWakeResult, of push: RelayPush) {
         switch outcome {
         case .sent:
             woken[0].increment()
@@ -446,7 +446,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
                 metadata: [LogKey.device: "\(push.device)", LogKey.error: "\(reason)"])
             state.withLock { state in
                 state.pushes -= 1
-                follow(state.directory.notWoken(push, isDead: isDead), &state)
+                perform(state.directory.notWoken(push, isDead: isDead), &state)
             }
         }
     }
@@ -456,7 +456,7 @@ package final class RelayBroker: UpstreamReceiver, SessionListener {
         state.withLock { state in
             guard state.wakesAt == moment else { return }
             state.wakesAt = nil
-            follow(state.directory.due(at: now.rawValue), &state)
+            perform(state.directory.due(at: now.rawValue), &state)
             if let next = state.directory.nextMoment { wake(at: Timestamp(rawValue: next), &state) }
         }
     }

@@ -2,7 +2,7 @@ import PushCore
 import RelayProtocol
 
 /// The outcome of a push that was to wake a device.
-package enum RelayWaking: Hashable, Sendable {
+package enum RelayWakeResult: Hashable, Sendable {
     /// The push service accepted the push.
     case sent
     /// The push was not sent, for a reason.
@@ -18,6 +18,7 @@ package protocol RelayWaker: Sendable {
     ///
     /// - Parameter deadline: The time until which something is queued for the device.
     func wake(
-        _ channel: RelayWakeChannel, until deadline: Timestamp, then complete: @escaping @Sendable (RelayWaking) -> Void
+        _ channel: RelayWakeChannel, until deadline: Timestamp,
+        then complete: @escaping @Sendable (RelayWakeResult) -> Void
     )
 }

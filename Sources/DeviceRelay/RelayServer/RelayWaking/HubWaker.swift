@@ -36,12 +36,13 @@ package struct HubWaker: RelayWaker {
 
     /// Sends a push that is not shown.
     package func wake(
-        _ channel: RelayWakeChannel, until deadline: Timestamp, then complete: @escaping @Sendable (RelayWaking) -> Void
+        _ channel: RelayWakeChannel, until deadline: Timestamp,
+        then complete: @escaping @Sendable (RelayWakeResult) -> Void
     ) {
         Task { complete(await outcome(of: channel, until: deadline)) }
     }
 
-    private func outcome(of channel: RelayWakeChannel, until deadline: Timestamp) async -> RelayWaking {
+    private func outcome(of channel: RelayWakeChannel, until deadline: Timestamp) async -> RelayWakeResult {
         guard let sender = senders[channel.service] else { return .failed(reason: "no sender to \(channel.service)") }
         let push = Self.push(channel, until: deadline)
         var reason = "the push service could not be asked"

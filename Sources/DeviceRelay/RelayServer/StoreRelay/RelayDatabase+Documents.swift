@@ -101,7 +101,7 @@ extension RelayDatabase: DocumentStore {
         """
 
     /// The count and size of an account's stored documents.
-    private struct Sum {
+    private struct DocumentTotals {
         var count = 0
         var bytes = 0
         var removed = 0
@@ -114,7 +114,7 @@ extension RelayDatabase: DocumentStore {
             last = try row["last"]
         }
 
-        func write(_ account: [UInt8], seenAt now: Timestamp?, _ sql: any SQLConnection) throws {
+        func save(account: [UInt8], seenAt now: Timestamp?, in sql: any SQLConnection) throws {
             try sql.run(
                 """
                 UPDATE relay_document_sum SET count = ?, bytes = ?, removed = ?, last = ?, seen_at = coalesce(?, seen_at)
@@ -132,7 +132,7 @@ extension RelayDatabase: DocumentStore {
     private static func put(
         _ document: RelaySealedDocument, over: Int64, of account: [UInt8], at now: Timestamp, _ sql: any SQLConnection
     ) throws -> RelayDocumentAnswer {
-        var sum = try Sum(try sql.row(lockedSum, account, now))
+        var sum = try DocumentTotals(try sql.row(lockedSum, account, now))
         let old = try sql.row(present, account, document.key).map { try sealed($0) }
         let revision = old?.revision ?? 0
         let isRemoved = old?.isRemoved ?? true
@@ -163,7 +163,7 @@ extension RelayDatabase: DocumentStore {
             try sql.run("DELETE FROM relay_document WHERE number = ?", try oldest["number"] as Int64)
             sum.removed -= 1
         }
-        try sum.write(account, seenAt: now, sql)
+        try sum.save(account: account, seenAt: now, in: sql)
         if sql.isShared { _ = try revise(account, sql) }
         return .kept(revision: document.revision)
     }
@@ -178,7 +178,7 @@ extension RelayDatabase: DocumentStore {
         let sumRow = try sql.row(
             "UPDATE relay_document_sum SET count = count WHERE account = ? RETURNING count, bytes, removed, last",
             account)
-        var sum = try Sum(sumRow)
+        var sum = try DocumentTotals(sumRow)
         let rows = try sql.rows(first, account)
         for row in rows {
             try sql.run("DELETE FROM relay_document WHERE number = ?", try row["number"] as Int64)
@@ -193,7 +193,7 @@ extension RelayDatabase: DocumentStore {
             try sql.run("DELETE FROM relay_document_sum WHERE account = ?", account)
             return true
         }
-        try sum.write(account, seenAt: nil, sql)
+        try sum.save(account: account, seenAt: nil, in: sql)
         return false
     }
 

@@ -99,12 +99,12 @@ package final class RelayDatabase: RelayRegister {
     }
 
     /// Stores a device; it is written after a short delay.
-    package func keep(_ kept: StoredDevice, of account: [UInt8]) {
+    package func save(_ kept: StoredDevice, of account: [UInt8]) {
         if let row = DeviceRow(kept) { add(.keep(row, account: account), kept.device.id) }
     }
 
     /// Deletes a device.
-    package func forget(_ device: String) { add(.forget, device) }
+    package func delete(_ device: String) { add(.forget, device) }
 
     private func add(_ change: Change, _ device: String) {
         let begins = state.withLock { state in

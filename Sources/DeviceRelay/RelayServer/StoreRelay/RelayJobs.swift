@@ -18,7 +18,7 @@ final class RelayJobs: Sendable {
         var size: Int?
         /// The accounts, devices or places whose rows it locks; other servers' jobs with the same ones wait.
         var locks: [[UInt8]] = []
-        /// Runs the job, again where another server's transaction was in the way, and returns its completion.
+        /// Runs the job, again where it conflicted with another server's transaction, and returns its completion.
         var run: @Sendable (any SQLConnection) throws -> @Sendable () -> Void
         var fail: @Sendable (any Error) -> Void
     }
@@ -98,7 +98,7 @@ extension RelayDatabase {
                 self.jobs.completionQueue.async { for job in jobs { job.fail(error) } }
                 return true
             }
-            // Other servers' work was in the way of one of them.
+            // One of them conflicted with other servers' work.
             for job in jobs {
                 do { try run([job]) } catch { self.jobs.completionQueue.async { job.fail(error) } }
             }

@@ -9,7 +9,7 @@ struct RelayPairings {
     struct Outcome: Sendable {
         /// The session that had named the same place.
         var partner: RelaySession?
-        /// The session that gave way.
+        /// The session whose pairing was ended for another.
         var displaced: RelaySession?
     }
 
@@ -49,7 +49,7 @@ struct RelayPairings {
             "DELETE FROM relay_pairing WHERE device = ? AND epoch = ?", session.device, Int64(session.epoch))
     }
 
-    /// Lets a device give way where its source has its share, or where all places are taken.
+    /// Ends a device's pairing where its source has its share, or where all places are taken.
     private func makeSpace(for source: String, node: UInt16, now: Timestamp) throws -> RelaySession? {
         let own = try count("SELECT count(*) AS count FROM relay_pairing WHERE source = ?", source)
         if own >= PairingLimits.share { return try displace(source, node: node) }

@@ -108,7 +108,7 @@ struct ChatGateways: Sendable {
         }
     }
 
-    /// The outcome that a refusal is for a chat server.
+    /// The outcome that a chat server is told for a rejection of FCM.
     static func outcome(of refusal: FCMRejection) -> Outcome {
         switch refusal.code {
         case .unregistered, .senderIDMismatch: .tokenEnded(refusal)

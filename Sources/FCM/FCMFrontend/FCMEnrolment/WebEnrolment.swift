@@ -108,11 +108,11 @@ package struct WebEnrolment: Sendable {
         case unknownToken
         /// The registration has ended.
         case unregistered
-        /// It is another project's, or another installation's.
+        /// The token is another project's, or another installation's.
         case foreign
-        /// It is no installation's, and the time for the first one to tell its keys is over.
+        /// The token is no installation's, and the time for the first one to tell its keys is over.
         case unclaimed
-        /// It was changed at the same time; nothing of this change is kept.
+        /// The token was changed at the same time; nothing of this change is kept.
         case changed
     }
 

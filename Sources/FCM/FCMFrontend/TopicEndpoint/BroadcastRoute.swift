@@ -16,7 +16,7 @@ struct BroadcastRoute: Sendable {
     private static let payloadLimit = 4096
 
     /// The members of the body.
-    private struct Wanted {
+    private struct BroadcastRequestBody {
         var topic: String?
         var condition: String?
         var team: String?
@@ -55,30 +55,30 @@ struct BroadcastRoute: Sendable {
 
     func send(_ request: Request) async throws -> Response {
         let caller = try await access.team(authorization: request.headers[.authorization])
-        let wanted = try Wanted(Array(buffer: try await request.wholeBody()))
-        let bytes = wanted.payload.bytes
-        guard let team = caller ?? wanted.team.map(TeamID.init(rawValue:)), TeamID.hasShape(team.rawValue) else {
+        let body = try BroadcastRequestBody(Array(buffer: try await request.wholeBody()))
+        let bytes = body.payload.bytes
+        guard let team = caller ?? body.team.map(TeamID.init(rawValue:)), TeamID.hasShape(team.rawValue) else {
             throw ControlError.invalid("the team is missing, ten characters A-Z0-9: \"team\": \"…\"")
         }
-        guard caller == nil || wanted.team == nil || wanted.team == caller?.rawValue else {
+        guard caller == nil || body.team == nil || body.team == caller?.rawValue else {
             throw ControlError.invalid("the credential is not of the team that the body names")
         }
         guard bytes.count <= Self.payloadLimit else {
             throw ControlError.invalid("the payload has \(bytes.count) bytes, and may have \(Self.payloadLimit)")
         }
-        guard wanted.collapseID?.utf8.count ?? 0 <= 64 else {
+        guard body.collapseID?.utf8.count ?? 0 <= 64 else {
             throw ControlError.invalid("collapseID has at most 64 bytes")
         }
         let message = TopicMessage(
-            to: try target(wanted), expiry: try expiry(wanted.expiration), collapseID: wanted.collapseID
+            to: try target(body), expiry: try expiry(body.expiration), collapseID: body.collapseID
         ) { _ in .apns(bytes) }
         let id = try await sender.send(message, from: team)
         return .json(["id": id.description], status: .accepted)
     }
 
-    private func target(_ wanted: Wanted) throws -> TopicTarget {
+    private func target(_ body: BroadcastRequestBody) throws -> TopicTarget {
         do {
-            switch (wanted.topic, wanted.condition) {
+            switch (body.topic, body.condition) {
             case (let topic?, nil): return try .topic(named: topic)
             case (nil, let condition?): return try .condition(parsing: condition)
             default: throw ControlError.invalid("exactly one of \"topic\" and \"condition\" is wanted")

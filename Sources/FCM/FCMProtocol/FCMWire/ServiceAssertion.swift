@@ -6,7 +6,7 @@ import PushCore
 /// The assertion by which a service account asks for an access token: a JSON Web Token, RS256 (RFC 7523, section 3).
 package struct ServiceAssertion: Sendable {
     /// A fault in an assertion; for the provider, without the assertion's text.
-    package struct Malformed: Error, Hashable, Sendable {
+    package struct MalformedAssertionError: Error, Hashable, Sendable {
         /// A sentence.
         package var reason: String
     }
@@ -31,8 +31,8 @@ package struct ServiceAssertion: Sendable {
     package static let skew: Int64 = 300
 
     /// Reads an assertion; its signature is not looked at.
-    package init(_ text: String) throws(Malformed) {
-        func malformed(_ reason: String) -> Malformed { Malformed(reason: reason) }
+    package init(_ text: String) throws(MalformedAssertionError) {
+        func malformed(_ reason: String) -> MalformedAssertionError { MalformedAssertionError(reason: reason) }
         guard text.utf8.count <= 16_384, let token = try? JSONWebToken(Array(text.utf8)) else {
             throw malformed("the assertion is not a JSON Web Token in three parts")
         }

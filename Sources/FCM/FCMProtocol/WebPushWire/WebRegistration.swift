@@ -45,7 +45,7 @@ package struct WebRegistration: Hashable, Sendable {
 }
 
 /// The topic and environment that identify a registration of a device.
-package struct WebRegistrationPlace: Hashable, Sendable {
+package struct WebRegistrationKey: Hashable, Sendable {
     /// The app's topic.
     package var topic: Topic
     /// The environment of the registration.

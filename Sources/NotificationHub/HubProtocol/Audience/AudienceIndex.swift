@@ -180,8 +180,8 @@ package struct AudienceIndex: Sendable {
         if let zone = entry.timeZone { Self.remove(number, zone, from: &zones) }
     }
 
-    /// Some were seen; those that are not in it stay out.
-    package mutating func see(_ numbers: [UInt32], at now: Timestamp) {
+    /// Records when installations were seen. Numbers that are not in the index are ignored.
+    package mutating func markSeen(_ numbers: [UInt32], at now: Timestamp) {
         for number in numbers where everyone.contains(number) {
             seen[number] = UInt32(clamping: now.rawValue / 60_000)
         }
@@ -314,7 +314,7 @@ package struct AudienceIndex: Sendable {
         case .platform(let name): return HubPlatform(text: name).flatMap { platforms[$0] } ?? Bitmap()
         case .appVersion(let comparison, let wanted):
             return versions.reduce(Bitmap()) { result, entry in
-                AppVersion(entry.key).map { comparison.holds($0, wanted) } ?? false
+                AppVersion(entry.key).map { comparison.matches($0, wanted) } ?? false
                     ? result.union(entry.value) : result
             }
         case .lastSeen(let isWithin, let milliseconds):

@@ -119,11 +119,11 @@ package struct SendReport: Hashable, Sendable {
         case refused
         /// Another push service took it, which reports nothing further.
         case accepted
-        /// It waits for the device.
+        /// The notification waits for the device.
         case waiting
         /// The device has it.
         case delivered
-        /// It was shown.
+        /// The notification was shown.
         case presented
         /// A person opened it.
         case opened
@@ -133,7 +133,7 @@ package struct SendReport: Hashable, Sendable {
         case dismissed
         /// The notification expired before it arrived.
         case expired
-        /// It was given up, replaced, taken back or not shown.
+        /// The notification was given up, replaced, taken back or not shown.
         case ended
 
         /// Whether no more can become known.

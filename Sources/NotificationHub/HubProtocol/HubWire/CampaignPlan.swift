@@ -61,11 +61,11 @@ package struct CampaignPlan: Hashable, Sendable {
 package struct RecipientTime: Hashable, Sendable {
     /// The policy where the time has passed when the campaign begins.
     package enum PastTimePolicy: String, CaseIterable, Sendable {
-        /// It comes at once.
+        /// The notification comes at once.
         case now
-        /// It does not come.
+        /// The notification does not come.
         case skip
-        /// It comes at that time of the first day on which it is ahead.
+        /// The notification comes at that time of the first day on which it is ahead.
         case nextDay = "next-day"
     }
 
@@ -75,7 +75,7 @@ package struct RecipientTime: Hashable, Sendable {
         case end
         /// Later by the length of the gap: 02:30 comes at 03:30.
         case shift
-        /// It does not come.
+        /// The notification does not come.
         case skip
     }
 
@@ -139,9 +139,9 @@ package enum UnknownZone: Hashable, Sendable {
 package struct QuietHours: Hashable, Sendable {
     /// The policy for a notification that is due in these hours.
     package enum QuietHoursPolicy: String, CaseIterable, Sendable {
-        /// It waits for their end.
+        /// The notification waits for their end.
         case wait
-        /// It does not come.
+        /// The notification does not come.
         case skip
     }
 

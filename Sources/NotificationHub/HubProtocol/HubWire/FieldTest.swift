@@ -97,7 +97,7 @@ package struct AppVersion: Hashable, Comparable, Sendable, CustomStringConvertib
 
 extension FieldTest.Comparison {
     /// Whether a version compares so with another.
-    package func holds(_ left: AppVersion, _ right: AppVersion) -> Bool {
+    package func matches(_ left: AppVersion, _ right: AppVersion) -> Bool {
         switch self {
         case .atLeast: left >= right
         case .atMost: left <= right

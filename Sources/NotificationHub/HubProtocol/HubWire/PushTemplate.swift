@@ -15,7 +15,7 @@ package struct PushTemplate: Hashable, Sendable {
     struct Field: Hashable, Sendable {
         /// The field's name; of the expiry `expiry`.
         var name: String
-        /// The value.
+        /// The template expression for the field's value.
         var value: TemplateExpression
         /// How many bytes the value was written in.
         var bytes: Int

@@ -4,19 +4,19 @@ import PushCore
 package enum SendState: String, Sendable, CaseIterable {
     /// Accepted, not begun.
     case enqueued = "Enqueued"
-    /// It waits for its instant.
+    /// The send waits for its instant.
     case scheduled = "Scheduled"
     /// The notifications are being sent to the push services.
     case processing = "Processing"
-    /// It is held, and goes on when it is resumed.
+    /// The send is held, and goes on when it is resumed.
     case paused = "Paused"
     /// Every notification of it has its outcome.
     case completed = "Completed"
-    /// It was given up.
+    /// The send was given up.
     case abandoned = "Abandoned"
     /// No installation matched.
     case noTargetFound = "NoTargetFound"
-    /// It was taken back before it began.
+    /// The send was taken back before it began.
     case canceled = "Canceled"
 
     /// Whether it has come to its end.
@@ -91,7 +91,7 @@ package struct SendDetails: Hashable, Sendable {
     package var tags: String
     /// The platforms that it went to, `template` added for those of templates.
     package var platforms: [String]
-    /// The counts.
+    /// The number of notifications by outcome and platform.
     package var outcomes: [OutcomeCount]
 
     /// Creates an instance from its properties.

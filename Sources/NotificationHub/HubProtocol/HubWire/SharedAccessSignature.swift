@@ -45,8 +45,8 @@ package struct SharedAccessSignature: Hashable, Sendable {
 
     /// Whether a key made this signature. Compares in constant time.
     package func isGenuine(key: String) -> Bool {
-        let digest = Self.digest(resource: resource, expiry: expiry, key: key)
-        return ConstantTime.equal(signature, digest)
+        let expected = Self.signature(resource: resource, expiry: expiry, key: key)
+        return ConstantTime.equal(signature, expected)
     }
 
     /// Whether the resource that was signed covers a request: it names the server, and the beginning of the path, up to a
@@ -73,7 +73,7 @@ package struct SharedAccessSignature: Hashable, Sendable {
         return String(authority[..<colon])
     }
 
-    private static func digest(resource: String, expiry: String, key: String) -> [UInt8] {
+    private static func signature(resource: String, expiry: String, key: String) -> [UInt8] {
         Array(
             HMAC<SHA256>.authenticationCode(
                 for: Data("\(resource)\n\(expiry)".utf8), using: SymmetricKey(data: Data(key.utf8))))
@@ -86,7 +86,8 @@ package struct SharedAccessSignature: Hashable, Sendable {
         let unreserved = CharacterSet(charactersIn: "-._~").union(.alphanumerics)
         func encoded(_ text: String) -> String { text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? "" }
         let resource = encoded(resource)
-        let signature = Data(digest(resource: resource, expiry: String(expiresAt), key: key)).base64EncodedString()
+        let signature = Data(Self.signature(resource: resource, expiry: String(expiresAt), key: key))
+            .base64EncodedString()
         return "SharedAccessSignature sr=\(resource)&sig=\(encoded(signature))&se=\(expiresAt)&skn=\(encoded(keyName))"
     }
 }

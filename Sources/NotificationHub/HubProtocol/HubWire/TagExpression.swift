@@ -88,12 +88,12 @@ package indirect enum TagExpression: Hashable, Sendable {
     }
 
     /// Whether the expression holds, where it is known of each term.
-    package func holds(_ term: (TagExpression) -> Bool) -> Bool {
+    package func matches(_ term: (TagExpression) -> Bool) -> Bool {
         switch self {
         case .tag, .installation, .user, .field: term(self)
-        case .not(let part): !part.holds(term)
-        case .all(let parts): parts.allSatisfy { $0.holds(term) }
-        case .any(let parts): parts.contains { $0.holds(term) }
+        case .not(let part): !part.matches(term)
+        case .all(let parts): parts.allSatisfy { $0.matches(term) }
+        case .any(let parts): parts.contains { $0.matches(term) }
         }
     }
 }

@@ -10,7 +10,7 @@ package enum EntityCondition: Hashable, Sendable {
     case version(Int64)
 
     /// Whether the condition holds for an entity's version; `nil` for none.
-    package func holds(_ version: Int64?) -> Bool {
+    package func matches(_ version: Int64?) -> Bool {
         switch self {
         case .none: true
         case .exists: version != nil

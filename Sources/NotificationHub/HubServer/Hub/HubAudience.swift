@@ -25,7 +25,7 @@ struct HubAudience: Sendable {
             if let before = change.before { index.remove(before) }
             if let after = change.after { index.insert(after) }
         }
-        if let seen = commit.seen { index.see(seen.installations, at: seen.at) }
+        if let seen = commit.seen { index.markSeen(seen.installations, at: seen.at) }
         version = commit.version
         return true
     }

@@ -58,7 +58,7 @@ package struct HubEvent: Hashable, Sendable {
 
     /// The time for which an event is kept for its receiver: three days, in milliseconds.
     package static let lifetime: Int64 = 3 * 86_400_000
-    /// How many events wait, at most, over all hubs; beyond that the oldest of the hubs with the most give way.
+    /// How many events wait, at most, over all hubs; beyond that the oldest of the hubs with the most are deleted.
     package static let most = 100_000
 
     /// The id by which the receiver recognizes the event; for a report, the send and the time.

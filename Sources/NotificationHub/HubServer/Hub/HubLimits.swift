@@ -38,7 +38,7 @@ package struct HubLimits: Hashable, Sendable {
     /// The quota that a put would pass; `nil` for none.
     ///
     /// A put in place of an earlier installation passes none, unless its document grows beyond the average.
-    package func excess(of put: HubPut) -> HubQuota? {
+    package func excess(of put: InstallationWrite) -> HubQuota? {
         if let before = put.before {
             guard put.after.bytes > max(before.bytes, Self.averageDocument),
                 put.documentBytes - before.bytes + put.after.bytes > documentBytes
@@ -52,7 +52,7 @@ package struct HubLimits: Hashable, Sendable {
 }
 
 /// A put of an installation, as its hub's quotas judge it: in the transaction that writes it.
-package struct HubPut: Sendable {
+package struct InstallationWrite: Sendable {
     /// An installation before the put or after it.
     package struct Side: Sendable {
         /// The installation's properties in audiences; `nil` where it cannot be reached.

@@ -10,7 +10,7 @@ package protocol HubStore: Sendable {
     /// Receives the changes to audiences that a commit made.
     typealias Committed = @Sendable ([AudienceCommit]) -> Void
     /// Judges a put in its transaction; what it throws ends the put.
-    typealias Admission = @Sendable (HubPut) throws -> Void
+    typealias Admission = @Sendable (InstallationWrite) throws -> Void
 
     /// The hub of that name, compared without case.
     func hub(named name: String) async throws -> HubRecord?
@@ -96,7 +96,7 @@ package protocol HubStore: Sendable {
     /// The queued events that name an installation, in their order.
     func events(of hub: Int64, about installation: String) async throws -> [HubEvent]
     /// The parts that contain an installation and make copies now.
-    func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendSegment]
+    func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendPart]
     /// Reads installations by number; deleted ones are left out.
     func installations(_ numbers: [UInt32], hub: Int64) async throws -> [StoredInstallation]
     /// The installations after a number, rising.
@@ -163,44 +163,44 @@ package protocol HubStore: Sendable {
         _ send: Int64, audience: Bitmap, targeted: Int, waves: WaveChange?, parts: [SendPartDraft], at now: Timestamp
     ) async throws
     /// The next wave of a send; `nil` where there is none.
-    func nextWave(ofSend send: Int64) async throws -> SendBatch?
+    func nextWave(ofSend send: Int64) async throws -> SendWave?
     /// The members of a wave.
-    func audience(of wave: SendBatch) async throws -> Bitmap
+    func audience(of wave: SendWave) async throws -> Bitmap
     /// The present members of all waves of a send.
     func audienceOfWaves(ofSend send: Int64) async throws -> Bitmap
     /// Opens a wave: stores its remaining audience, later waves, counts of those left out, and broadcast parts.
     func open(
-        _ wave: SendBatch, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
+        _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
     ) async throws
     /// The next part of a send that was not submitted, or is closed and has no successor; `nil` where there is none.
-    func nextPart(ofSend send: Int64) async throws -> SendSegment?
+    func nextPart(ofSend send: Int64) async throws -> SendPart?
     /// The parts of a send, by number.
-    func parts(ofSend send: Int64) async throws -> [SendSegment]
+    func parts(ofSend send: Int64) async throws -> [SendPart]
     /// The members of a part.
-    func audience(of part: SendSegment) async throws -> Bitmap
+    func audience(of part: SendPart) async throws -> Bitmap
     /// Records that a part was submitted as a broadcast.
-    func setBroadcast(_ broadcast: TakenBroadcast, of part: SendSegment) async throws
+    func setBroadcast(_ broadcast: AcceptedBroadcast, of part: SendPart) async throws
     /// The members of a part that have no row in the report, can be reached, and have had the same channel since.
-    func remaining(of part: SendSegment) async throws -> Bitmap
+    func remaining(of part: SendPart) async throws -> Bitmap
     /// Moves members out of a closed part into a new part with the same moment and expiration; an empty set makes no
     /// part.
-    func divide(_ part: SendSegment, leaving rest: Bitmap) async throws
+    func divide(_ part: SendPart, leaving rest: Bitmap) async throws
     /// Deletes a part that was not submitted: its members are sent to in slices.
-    func drop(_ part: SendSegment) async throws
+    func drop(_ part: SendPart) async throws
     /// Records that a part was withdrawn.
-    func noteWithdrawn(_ part: SendSegment, at now: Timestamp) async throws
+    func noteWithdrawn(_ part: SendPart, at now: Timestamp) async throws
     /// Stores report rows for copies of a part's broadcast, up to and including `copy`.
-    func storeRecipients(_ recipients: [SendRecipient], of part: SendSegment, upTo copy: NotificationID) async throws
+    func storeRecipients(_ recipients: [SendRecipient], of part: SendPart, upTo copy: NotificationID) async throws
     /// The installations with these device tokens of this server, by token; tokens are in lower case.
     func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation]
     /// The lists of parts by the parts' numbers. Parts that are closed or withdrawn are left out, and so are those of
     /// sends that are held, cancelled or given up. Blocks.
-    func openLists(_ parts: [Int64]) throws -> [Int64: OpenList]
+    func openLists(_ parts: [Int64]) throws -> [Int64: BroadcastMembers]
     /// The owners of the device tokens, in lower case, of each registration, in the order of the registrations. Blocks.
     func tokenOwners(_ registrations: [[String]], hub: Int64) throws -> [[TokenOwner]]
     /// Records that the installations with some device tokens, in lower case, were seen, unless they were seen in that
     /// minute already.
-    func see(_ tokens: [String], at now: Timestamp, committed: @escaping Committed) async throws
+    func markSeen(_ tokens: [String], at now: Timestamp, committed: @escaping Committed) async throws
     /// Ends a send whose waves are over, or lets it wait for its retries; `false` where it had no waves.
     func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool
     /// Postpones a send to an instant, or to an earlier one at which a retry is due.
@@ -221,7 +221,7 @@ package protocol HubStore: Sendable {
     func audience(ofSend send: Int64) async throws -> Bitmap
     /// Records the progress of a send after a slice.
     ///
-    /// - Throws: ``WorkOfAnotherServer`` where the slice is recorded already.
+    /// - Throws: ``ClaimedElsewhereError`` where the slice is recorded already.
     func advance(_ send: Int64, hub: Int64, _ progress: SendProgress, committed: @escaping Committed) async throws
     /// The evidence of a send's responses so far about the environment of the hub's credential.
     func environmentEvidence(of send: Int64) async throws -> EnvironmentEvidence
@@ -238,7 +238,7 @@ package protocol HubStore: Sendable {
     /// Merges pairs of rows of a part, at most `count` times: the row of a member whose installation was deleted, and
     /// the row of a copy whose installation is unknown. Which copy belonged to which member is unknown too, and neither
     /// row names an installation.
-    func matchDeletedRecipients(_ count: Int, of part: SendSegment) async throws
+    func matchDeletedRecipients(_ count: Int, of part: SendPart) async throws
     /// Counts of a send's recipients by their common properties and those of their installations, and the row counts of
     /// each part.
     func recipientCounts(
@@ -255,12 +255,12 @@ package protocol HubStore: Sendable {
 extension HubStore {
     /// Runs a closure while no other server has a claim.
     ///
-    /// - Throws: ``WorkOfAnotherServer`` where one has it, and the errors of the closure.
+    /// - Throws: ``ClaimedElsewhereError`` where one has it, and the errors of the closure.
     func claiming<Result: Sendable>(
         _ claim: SQLClaim, _ body: @Sendable () async throws -> Result
     ) async throws -> Result {
         guard isShared else { return try await body() }
-        guard try await self.claim(claim) else { throw WorkOfAnotherServer() }
+        guard try await self.claim(claim) else { throw ClaimedElsewhereError() }
         do {
             let result = try await body()
             await release(claim)
@@ -273,10 +273,10 @@ extension HubStore {
 }
 
 /// An error: another server has changed the audience that a put is judged by.
-struct AudienceBehind: Error {}
+struct AudienceChangedError: Error {}
 
 /// An error: another server does the work, or has done it.
-package struct WorkOfAnotherServer: Error, Hashable, CustomStringConvertible {
+package struct ClaimedElsewhereError: Error, Hashable, CustomStringConvertible {
     package var description: String { "another server does this" }
 
     /// Creates the error.

@@ -67,7 +67,7 @@ extension NotificationHubs {
     func followCopies(of installation: UInt32, _ hub: HubRecord) async throws {
         let parts = try await store.openParts(with: installation, hub: hub.number, at: now)
         for record in try await store.sends(Array(Set(parts.map(\.send)))) {
-            var before: [SendSegment] = []
+            var before: [SendPart] = []
             for _ in 0..<Self.mostFollowRounds {
                 try await follow(record, of: hub)
                 let after = try await store.parts(ofSend: record.number)

@@ -28,7 +28,7 @@ extension NotificationHubs {
                     installation, hub: hub.number, condition: condition, registersChannel: registersChannel,
                     at: clock(),
                     admission: admission(to: hub), committed: committed)
-            } catch is AudienceBehind { known = try await store.hub(named: hub.name) ?? hub }
+            } catch is AudienceChangedError { known = try await store.hub(named: hub.name) ?? hub }
         }
         throw HubError.conflict("installations are put by others again and again; try again later")
     }
@@ -85,7 +85,7 @@ extension NotificationHubs {
     ) async throws -> StoredInstallation {
         for _ in 0..<Self.mostChanges {
             let found = try await installation(id, of: hub)
-            guard condition.holds(found.version) else { throw HubError.conditionFailed }
+            guard condition.matches(found.version) else { throw HubError.conditionFailed }
             let changed: HubProtocol.Installation
             do {
                 changed = try InstallationJSON.read(
@@ -101,8 +101,8 @@ extension NotificationHubs {
     }
 
     /// Records that this server's own devices with some tokens were seen.
-    package func see(_ tokens: [String], at now: Timestamp) async throws {
-        try await store.see(tokens, at: now, committed: committed)
+    package func markSeen(_ tokens: [String], at now: Timestamp) async throws {
+        try await store.markSeen(tokens, at: now, committed: committed)
     }
 
     /// A selection of installations to list.
@@ -155,7 +155,7 @@ extension NotificationHubs {
         for number in numbers where number > query.after && found.count < query.limit {
             for each in try await store.installations([number], hub: hub.number) {
                 guard query.isDead.map({ $0 == (each.fault != nil) }) ?? true,
-                    expression?.holds({ each.holds($0, now: now) }) ?? true
+                    expression?.matches({ each.matches($0, now: now) }) ?? true
                 else { continue }
                 found.append(each)
             }
@@ -171,7 +171,7 @@ extension NotificationHubs {
         while found.count < query.limit {
             let page = try await store.installations(hub: hub.number, after: after, isDead: true, limit: 1000)
             let now = clock()
-            found += page.filter { each in expression?.holds { each.holds($0, now: now) } ?? true }
+            found += page.filter { each in expression?.matches { each.matches($0, now: now) } ?? true }
             guard page.count == 1000, let last = page.last else { break }
             after = last.number
         }

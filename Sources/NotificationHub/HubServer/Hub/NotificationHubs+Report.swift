@@ -202,7 +202,7 @@ extension NotificationHubs {
     private struct Member {
         var end: SendReport.End
         /// The part that contains the member.
-        var part: SendSegment?
+        var part: SendPart?
         /// The reason why the member is left out.
         var why: String?
     }

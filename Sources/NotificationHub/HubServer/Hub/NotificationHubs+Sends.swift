@@ -61,7 +61,7 @@ extension NotificationHubs {
     /// completed.
     package func pause(_ id: String, of hub: HubRecord) async throws -> SendRecord {
         let record = try await move(id, of: hub, to: .paused, from: [.scheduled, .enqueued, .processing])
-        try await gateway?.settle()
+        try await gateway?.waitForPendingDecisions()
         return record
     }
 
@@ -213,7 +213,7 @@ extension NotificationHubs {
         var rest = audience
         if let experiment = plan.experiment {
             let out = try await heldOut(rest, experiment, campaign: PersonNumber(record.id), of: hub)
-            change.leave(out, .heldOut)
+            change.exclude(out, reason: .heldOut)
             rest = rest.subtracting(out)
         }
         let own = try await ownDevices(of: hub)
@@ -223,12 +223,12 @@ extension NotificationHubs {
         }
         for (zone, part) in try await byZone(rest, of: hub) {
             guard let rules = rules(zone, local.unknownZone) else {
-                change.leave(part, .unknownZone)
+                change.exclude(part, reason: .unknownZone)
                 continue
             }
             switch local.due(in: rules, accepted: record.enqueuedAt) {
             case .at(let instant): change.add(part, at: instant, own)
-            case .never(let why): change.leave(part, why)
+            case .never(let why): change.exclude(part, reason: why)
             }
         }
         return change
@@ -239,7 +239,7 @@ extension NotificationHubs {
     static let quietRound: Int64 = 60_000
 
     /// Whether the waiting and excluded members of a wave are to be determined.
-    func isToBeOpened(_ wave: SendBatch, _ plan: CampaignPlan) -> Bool {
+    func isToBeOpened(_ wave: SendWave, _ plan: CampaignPlan) -> Bool {
         guard let openedAt = wave.openedAt else { return true }
         return plan.quiet != nil && now.milliseconds(since: openedAt) >= Self.quietRound
     }
@@ -248,7 +248,7 @@ extension NotificationHubs {
     ///
     /// - Returns: The numbers of the campaigns whose whole audience the cap counts, since their recipients cannot be
     ///   read.
-    func open(_ wave: SendBatch, of record: SendRecord, _ hub: HubRecord) async throws -> [Int64] {
+    func open(_ wave: SendWave, of record: SendRecord, _ hub: HubRecord) async throws -> [Int64] {
         let plan = record.request.plan
         let audience = try await store.audience(of: wave)
         var handed = Bitmap()
@@ -261,7 +261,7 @@ extension NotificationHubs {
             let others = try await store.reached(hub: hub.number, since: since, but: record.number)
             unreadable = others.unreadable
             let full = Self.reached(cap.most, others.audiences)
-            change.leave(rest.intersection(full), .capped)
+            change.exclude(rest.intersection(full), reason: .capped)
             rest = rest.subtracting(full)
         }
         if let quiet = plan.quiet {
@@ -269,9 +269,13 @@ extension NotificationHubs {
             for (zone, part) in try await byZone(rest, of: hub) {
                 if let rules = rules(zone, quiet.unknownZone) {
                     guard let end = quiet.end(in: rules, now: now) else { continue }
-                    if quiet.then == .wait { change.add(part, at: end, own) } else { change.leave(part, .quiet) }
+                    if quiet.then == .wait {
+                        change.add(part, at: end, own)
+                    } else {
+                        change.exclude(part, reason: .quiet)
+                    }
                 } else {
-                    change.leave(part, .unknownZone)
+                    change.exclude(part, reason: .unknownZone)
                 }
                 rest = rest.subtracting(part)
             }

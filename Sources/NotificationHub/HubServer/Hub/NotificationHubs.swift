@@ -78,8 +78,8 @@ package final class NotificationHubs: Sendable {
 
     /// The quota of what audiences ask that a put would pass.
     ///
-    /// - Throws: ``AudienceBehind`` where that depends on commits that the copy in memory does not have.
-    func excess(of put: HubPut, _ hub: HubRecord) throws(AudienceBehind) -> HubQuota? {
+    /// - Throws: ``AudienceChangedError`` where that depends on commits that the copy in memory does not have.
+    func excess(of put: InstallationWrite, _ hub: HubRecord) throws(AudienceChangedError) -> HubQuota? {
         guard let entry = put.after.entry else { return nil }
         // A copy that leaves the lock would be copied whole by the next change.
         let (isBehind, excess) = audiences.withLock { audiences in
@@ -92,7 +92,7 @@ package final class NotificationHubs: Sendable {
             }
             return (!audience.index.hasRoom(forChanges: missing + 1, mostTags: hub.limits.tags), nil)
         }
-        guard !isBehind else { throw AudienceBehind() }
+        guard !isBehind else { throw AudienceChangedError() }
         return excess
     }
 

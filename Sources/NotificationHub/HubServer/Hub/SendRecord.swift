@@ -136,7 +136,7 @@ package struct SendProgress: Hashable, Sendable {
     /// The time at which the next slice may begin; `nil` for at once.
     package var nextAt: Timestamp?
     /// The wave it belongs to; `nil` for a send without waves.
-    package var wave: SendBatch?
+    package var wave: SendWave?
     /// The number of recipients of each variant of an experiment.
     package var variants: [String: Int] = [:]
     /// The evidence of this slice's responses about the credential's environment.

@@ -159,7 +159,7 @@ package struct SendRunner: Sendable {
                 try await claiming(record) { record in
                     try await hubs.slices.run(of: hub.number) { try await step(record, hub) }
                 }
-            } catch is WorkOfAnotherServer {
+            } catch is ClaimedElsewhereError {
                 rest = hubs.now.adding(milliseconds: Self.otherServerRest)
             } catch let fault as HubError {
                 try await abandon(record, "\(fault)")
@@ -178,14 +178,14 @@ package struct SendRunner: Sendable {
 
     /// Runs a step of a send while no other server runs one.
     ///
-    /// - Throws: ``WorkOfAnotherServer`` where one does, or has done what was to be done.
+    /// - Throws: ``ClaimedElsewhereError`` where one does, or has done what was to be done.
     private func claiming(
         _ record: SendRecord, _ body: @Sendable (SendRecord) async throws -> Void
     ) async throws {
         guard hubs.store.isShared else { return try await body(record) }
         try await hubs.store.claiming(SQLClaim(.send, record.number)) {
             guard let record = try await hubs.store.runnableSend(record.number, at: hubs.now) else {
-                throw WorkOfAnotherServer()
+                throw ClaimedElsewhereError()
             }
             try await body(record)
         }
@@ -273,7 +273,7 @@ package struct SendRunner: Sendable {
     }
 
     /// Opens a wave, or submits its next slice.
-    private func step(_ wave: SendBatch, _ slice: SendSlice) async throws {
+    private func step(_ wave: SendWave, _ slice: SendSlice) async throws {
         let record = slice.record
         guard wave.dueAt <= hubs.now else { return try await hubs.store.rest(record.number, until: wave.dueAt) }
         guard !hubs.isToBeOpened(wave, record.request.plan) else {

@@ -150,7 +150,7 @@ extension SendSlice {
         for (name, value) in installation.pushVariables { properties[name.lowercased()] = value }
         return installation.templates.compactMap { template in
             let tags = PushTemplate.tags(of: template)
-            guard expression?.holds({ owner.holds($0, more: tags, now: now) }) ?? true else { return nil }
+            guard expression?.matches({ owner.matches($0, more: tags, now: now) }) ?? true else { return nil }
             var item = Item(
                 push: HubPush(
                     channel: channel, platform: installation.platform, body: [], headers: [:],

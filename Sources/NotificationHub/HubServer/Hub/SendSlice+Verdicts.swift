@@ -116,7 +116,7 @@ extension SendSlice {
         let attempts = (item.before?.attempts ?? 0) + (isHandedOver ? 1 : 0)
         let firstAt = item.before?.firstAt ?? now
         let retryAt = verdict.retryAfter.flatMap { wish in
-            triesAgain ? RetryRule.next(after: wish, attempts: attempts, firstAt: firstAt, now: now) : nil
+            triesAgain ? RetryRule.next(retryAfter: wish, attempts: attempts, firstAt: firstAt, now: now) : nil
         }
         let end: SendReport.End =
             switch verdict.outcome {

@@ -48,24 +48,24 @@ package struct StoredInstallation: Hashable, Sendable {
     /// Whether a term of an expression matches the installation, or one of its templates.
     ///
     /// - Parameter more: Tags in addition to its own.
-    package func holds(_ term: TagExpression, more: Set<TagName> = [], now: Timestamp) -> Bool {
+    package func matches(_ term: TagExpression, more: Set<TagName> = [], now: Timestamp) -> Bool {
         switch term {
         case .tag(let tag): installation.tags.contains(tag) || more.contains(tag)
         case .installation(let id): installation.foldedID == id
         case .user(let user): installation.userID?.lowercased() == user
-        case .field(let test): holds(test, now)
-        case .not, .all, .any: term.holds { holds($0, more: more, now: now) }
+        case .field(let test): matches(test, now)
+        case .not, .all, .any: term.matches { matches($0, more: more, now: now) }
         }
     }
 
-    private func holds(_ test: FieldTest, _ now: Timestamp) -> Bool {
+    private func matches(_ test: FieldTest, _ now: Timestamp) -> Bool {
         switch test {
         case .locale(let wanted):
             installation.locale.map { AudienceIndex.locale($0.lowercased(), isOf: wanted) } ?? false
         case .country(let country): installation.country?.lowercased() == country
         case .platform(let name): HubPlatform(text: name) == installation.platform
         case .appVersion(let comparison, let wanted):
-            installation.appVersion.flatMap(AppVersion.init).map { comparison.holds($0, wanted) } ?? false
+            installation.appVersion.flatMap(AppVersion.init).map { comparison.matches($0, wanted) } ?? false
         case .lastSeen(let isWithin, let milliseconds): (now.milliseconds(since: seenAt) <= milliseconds) == isWithin
         }
     }

@@ -101,7 +101,7 @@ struct AzureRoutes: Sendable {
         addRegistrations(to: router)
     }
 
-    /// A handler that lets in whoever has a right.
+    /// A handler that accepts whoever has a right.
     ///
     /// - Parameter isWrite: Whether the request writes an installation, and is counted.
     func handler(

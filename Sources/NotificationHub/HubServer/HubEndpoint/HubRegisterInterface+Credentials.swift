@@ -119,7 +119,7 @@ extension HubRegisterInterface {
             guard try await database.removeCredential(present.number, of: hub.number) else {
                 throw ControlError.notFound
             }
-            return NothingLeft()
+            return DeletedObject()
         }
         return Response(status: .noContent)
     }

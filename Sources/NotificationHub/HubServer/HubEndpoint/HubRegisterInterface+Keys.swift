@@ -115,7 +115,7 @@ extension HubRegisterInterface {
             AuditChange(.revokeHubKey, "\(hub.name)/\(name)", team: hub.team.rawValue), before: earlier
         ) {
             guard try await database.removeKey(name, of: hub.number) else { throw ControlError.notFound }
-            return NothingLeft()
+            return DeletedObject()
         }
         return Response(status: .noContent)
     }

@@ -90,7 +90,7 @@ struct OwnRoutes: Sendable {
             ]))
     }
 
-    /// A handler that lets in whoever has one of some rights.
+    /// A handler that accepts whoever has one of some rights.
     ///
     /// - Parameter isWrite: Whether the request writes an installation, and is counted.
     func handler(

@@ -42,7 +42,7 @@ package struct GatewayBroadcasts: Sendable {
     ///
     /// - Returns: `nil` where the gateway refuses it: ``examine(_:of:)`` then gives the reason for each recipient.
     /// - Throws: An error where it is unknown whether it was accepted.
-    package func broadcast(_ broadcast: HubBroadcast, of hub: HubRecord) async throws -> TakenBroadcast? {
+    package func broadcast(_ broadcast: HubBroadcast, of hub: HubRecord) async throws -> AcceptedBroadcast? {
         guard let app = try await apps.find(hub.topic), app.team == hub.team, app.isPushEnabled,
             let options = try? PushOptions(broadcast.headers, now: clock()),
             case let expiry = broadcast.expiresAt.map({ .until($0) }) ?? options.expiry, expiry != .once,
@@ -55,7 +55,7 @@ package struct GatewayBroadcasts: Sendable {
                 name: broadcast.name, to: RecipientList(number: broadcast.list, place: place),
                 audience: broadcast.audience, content: .apns(broadcast.body), pushType: options.pushType,
                 priority: options.priority, collapseID: options.collapseID, expiry: expiry), from: hub.team)
-        return TakenBroadcast(id: sent.id, expiresAt: sent.expiresAt)
+        return AcceptedBroadcast(id: sent.id, expiresAt: sent.expiresAt)
     }
 
     /// The copies of a broadcast after one of them, each with the device tokens of its registration, in lower case.
@@ -73,7 +73,7 @@ package struct GatewayBroadcasts: Sendable {
     /// Waits until lists that were read before this call make no more copies.
     ///
     /// - Throws: An error where that is unknown.
-    package func settle() async throws { try await broadcasts.settle() }
+    package func waitForPendingDecisions() async throws { try await broadcasts.waitForPendingDecisions() }
 
     /// Withdraws the broadcast; one that has ended is not changed.
     package func withdraw(_ broadcast: NotificationID) async throws {

@@ -75,7 +75,7 @@ package final class HubPresence: SessionListener {
                 let slice = Array(seen[told..<min(told + Self.slice, seen.count)])
                 let subjects = try await register.activeRegistrations(of: slice, cell: cell)
                 let tokens = try subjects.flatMap { try sealer.everyToken(of: $0).map(\.description) }
-                try await hubs.see(tokens, at: now)
+                try await hubs.markSeen(tokens, at: now)
                 try lists.learn(subjects, of: all)
                 told += slice.count
             }

@@ -116,7 +116,7 @@ actor GoogleTokens {
             assertion = try account.assertion(at: now)
         } catch { throw Refused(verdict: PushVerdict(.invalidCredentials, reason: "UnreadableKey")) }
         let form = "grant_type=urn%3Aietf%3Aparams%3Aoauth%3Agrant-type%3Ajwt-bearer&assertion=\(assertion)"
-        let answer: OutboundAnswer
+        let answer: OutboundResponse
         do {
             answer = try await http.send(
                 OutboundRequest(

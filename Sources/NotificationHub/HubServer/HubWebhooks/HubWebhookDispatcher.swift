@@ -157,7 +157,7 @@ package actor HubWebhookDispatcher {
             for var event in events {
                 // One report a call: a report takes the store's time.
                 if Self.isEndOfCampaign(event), !served.told.isEmpty { return served }
-                let ended = try await report(of: event, hub)
+                let ended = try await endReport(of: event, in: hub)
                 for member in ended?.1 ?? [] { event.data.set(member.name, member.value) }
                 try await post(event, webhook: webhook, hub: hub, address: address)
                 try await store.endEvent(event.number)
@@ -213,8 +213,9 @@ package actor HubWebhookDispatcher {
     }
 
     /// The report of the campaign whose end an event reports.
-    private nonisolated func report(of event: HubEvent, _ hub: HubRecord) async throws -> (String, [JSONValue.Member])?
-    {
+    private nonisolated func endReport(of event: HubEvent, in hub: HubRecord) async throws -> (
+        String, [JSONValue.Member]
+    )? {
         guard Self.isEndOfCampaign(event), let id = event.data["send"]?.text, let report = try await report(id, hub)
         else { return nil }
         return (id, report)

@@ -17,16 +17,16 @@ extension HubDatabase {
         try await change(hub: hub, committed) { sql, changes -> (StoredInstallation, isNew: Bool)? in
             let row = try InstallationRows.row(sql, hub: hub, id: installation.foldedID)
             let old = try row.flatMap { try StoredInstallation($0) }
-            guard condition.holds(old?.version) else { return nil }
+            guard condition.matches(old?.version) else { return nil }
             let keeps = registersChannel ? nil : old
             var stored = StoredInstallation(
                 number: old?.number ?? 0, installation: installation, version: (old?.version ?? 0) + 1,
                 createdAt: old?.createdAt ?? now, updatedAt: now, fault: keeps?.fault)
             let document = InstallationJSON.document(installation).json
             let before = try old.map { old in
-                HubPut.Side(entry: old.entry, bytes: try (row?["document"] as String?)?.utf8.count ?? 0)
+                InstallationWrite.Side(entry: old.entry, bytes: try (row?["document"] as String?)?.utf8.count ?? 0)
             }
-            let after = HubPut.Side(entry: stored.entry, bytes: document.utf8.count)
+            let after = InstallationWrite.Side(entry: stored.entry, bytes: document.utf8.count)
             try admission(try Self.judged(hub, before: before, after: after, sql))
             if keeps == nil {
                 try InstallationRows.takeChannel(of: installation, hub: hub, at: now, sql, &changes)
@@ -50,10 +50,10 @@ extension HubDatabase {
 
     /// The put as quotas judge it. The counts of the hub stand in its row.
     private static func judged(
-        _ hub: Int64, before: HubPut.Side?, after: HubPut.Side, _ sql: any SQLConnection
-    ) throws -> HubPut {
+        _ hub: Int64, before: InstallationWrite.Side?, after: InstallationWrite.Side, _ sql: any SQLConnection
+    ) throws -> InstallationWrite {
         let counts = try sql.row("SELECT installations, document_bytes, version FROM hub WHERE number = ?", hub)
-        return HubPut(
+        return InstallationWrite(
             installations: try counts?["installations"] ?? 0, documentBytes: try counts?["document_bytes"] ?? 0,
             version: try counts?["version"] ?? 0, before: before, after: after)
     }
@@ -69,7 +69,7 @@ extension HubDatabase {
     ) async throws -> Bool? {
         try await change(hub: hub, committed) { sql, changes -> Bool? in
             guard let old = try InstallationRows.one(sql, hub: hub, id: id.lowercased()) else { return nil }
-            guard condition.holds(old.version) else { return false }
+            guard condition.matches(old.version) else { return false }
             try InstallationRows.delete(old.number, sql)
             changes.append(AudienceChange(hub: hub, before: old.entry, after: nil))
             return true

@@ -127,7 +127,7 @@ extension HubDatabase {
                 """, state, state.isFinal ? now : nil, send)
             guard changed == 1 else { return nil }
             if state.isFinal { try RecipientRows.endRetries(of: send, word: state.rawValue, sql) }
-            if state == .processing { try SegmentRows.closeParts(ofSend: send, sql) }
+            if state == .processing { try SendPartRows.closeParts(ofSend: send, sql) }
             return try sql.row("SELECT * FROM send WHERE number = ?", send).flatMap { try SendRecord($0) }
         }
     }
@@ -154,18 +154,18 @@ extension HubDatabase {
                 "SELECT state FROM send WHERE number = ? AND ended_at IS NOT NULL", send)?["state"]
             if let ended { try RecipientRows.endRetries(of: send, word: ended, sql) }
             for (name, count) in progress.variants {
-                try SegmentRows.add(count, to: "variant \(name)", of: send, sql)
+                try SendPartRows.add(count, to: "variant \(name)", of: send, sql)
             }
-            try SegmentRows.record(progress.evidence, fault: progress.fault, of: send, sql)
+            try SendPartRows.record(progress.evidence, fault: progress.fault, of: send, sql)
             if progress.isEnd, let wave = progress.wave {
-                try SegmentRows.end(wave, nextAt: progress.nextAt, at: progress.at, sql)
+                try SendPartRows.end(wave, nextAt: progress.nextAt, at: progress.at, sql)
             } else if progress.isEnd, let next = try RecipientRows.nextRetry(of: send, sql) {
                 try sql.run("UPDATE send SET next_at = ? WHERE number = ?", max(next, progress.nextAt ?? next), send)
             } else if progress.isEnd {
-                try SegmentRows.complete(send, at: progress.at, sql)
+                try SendPartRows.complete(send, at: progress.at, sql)
             }
             // The send may have been paused and resumed while the slice was under way.
-            try SegmentRows.scheduleClosedSegmentsNow(ofSend: send, sql)
+            try SendPartRows.scheduleClosedPartsNow(ofSend: send, sql)
             try Self.recordOutcomes(progress, of: send, gone: gone, sql)
             for dead in progress.deadChannels {
                 try RecipientRows.markChannelDead(dead, hub: hub, sql, changes: &changes)
@@ -177,7 +177,7 @@ extension HubDatabase {
         let moved = try sql.run(
             "UPDATE send SET cursor = ?, next_at = ?, step = step + 1 WHERE number = ? AND step = ?", progress.cursor,
             progress.nextAt, send, progress.step)
-        guard moved == 1 else { throw WorkOfAnotherServer() }
+        guard moved == 1 else { throw ClaimedElsewhereError() }
     }
 
     private static func recordOutcomes(

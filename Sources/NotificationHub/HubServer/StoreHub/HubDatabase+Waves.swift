@@ -18,8 +18,8 @@ extension HubDatabase {
                 WHERE number = ? AND started_at IS NULL AND state IN ('Enqueued', 'Scheduled', 'Processing')
                 """, state, now, isOver ? now : nil, targeted, blob, send)
             guard begun == 1 else { return }
-            try SegmentRows.insert(parts, of: send, sql)
-            if let waves { try SegmentRows.apply(waves, of: send, sql) }
+            try SendPartRows.insert(parts, of: send, sql)
+            if let waves { try SendPartRows.apply(waves, of: send, sql) }
         }
     }
 
@@ -30,17 +30,17 @@ extension HubDatabase {
     }
 
     /// Reads the index of waves.
-    package func nextWave(ofSend send: Int64) async throws -> SendBatch? {
+    package func nextWave(ofSend send: Int64) async throws -> SendWave? {
         try await database.read { sql in
             try sql.row(
                 "SELECT due_at, opened_at FROM send_wave WHERE send = ? AND ended_at IS NULL ORDER BY due_at LIMIT 1",
                 send
-            ).map { SendBatch(send: send, dueAt: try $0["due_at"], openedAt: try $0["opened_at"]) }
+            ).map { SendWave(send: send, dueAt: try $0["due_at"], openedAt: try $0["opened_at"]) }
         }
     }
 
     /// Reads the wave's audience; those of recently run sends are cached.
-    package func audience(of wave: SendBatch) async throws -> Bitmap {
+    package func audience(of wave: SendWave) async throws -> Bitmap {
         if let known = waveAudiences.withLock({ $0[wave.send] }), known.wave == wave { return known.audience }
         let audience = try await database.read { sql in
             let blob: [UInt8]? = try sql.row(
@@ -67,7 +67,7 @@ extension HubDatabase {
 
     /// Updates the wave and adds the later ones.
     package func open(
-        _ wave: SendBatch, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
+        _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
     ) async throws {
         let blob = audience.portable
         waveAudiences.withLock { $0[wave.send] = nil }
@@ -78,8 +78,8 @@ extension HubDatabase {
                 WHERE send = ? AND due_at = ? AND opened_at IS NOT DISTINCT FROM ?
                 """, blob, now, wave.send, wave.dueAt, wave.openedAt)
             guard opened == 1 else { return }
-            try SegmentRows.insert(parts, of: wave.send, sql)
-            try SegmentRows.apply(change, of: wave.send, sql)
+            try SendPartRows.insert(parts, of: wave.send, sql)
+            try SendPartRows.apply(change, of: wave.send, sql)
         }
     }
 
@@ -89,11 +89,11 @@ extension HubDatabase {
             guard try sql.row("SELECT 1 AS one FROM send_wave WHERE send = ? LIMIT 1", send) != nil else {
                 return false
             }
-            if let next = try SegmentRows.nextTurn(of: send, sql) {
+            if let next = try SendPartRows.nextTurn(of: send, sql) {
                 try sql.run("UPDATE send SET next_at = ? WHERE number = ?", next, send)
-                try SegmentRows.scheduleClosedSegmentsNow(ofSend: send, sql)
+                try SendPartRows.scheduleClosedPartsNow(ofSend: send, sql)
             } else {
-                try SegmentRows.complete(send, at: now, sql)
+                try SendPartRows.complete(send, at: now, sql)
             }
             return true
         }
@@ -106,7 +106,7 @@ extension HubDatabase {
             try sql.run(
                 "UPDATE send SET next_at = ? WHERE number = ? AND ended_at IS NULL", min(instant, next ?? instant), send
             )
-            try SegmentRows.scheduleClosedSegmentsNow(ofSend: send, sql)
+            try SendPartRows.scheduleClosedPartsNow(ofSend: send, sql)
         }
     }
 
@@ -175,12 +175,12 @@ extension HubDatabase {
                 let number: Int64 = try row["send"]
                 let audience: Bitmap
                 do {
-                    let known = try missed[number] ?? SegmentRows.missed(number, sql)
+                    let known = try missed[number] ?? SendPartRows.missed(number, sql)
                     missed[number] = known
                     audience = try self.reached(row, send: number, sql).subtracting(known)
                 } catch is UnreadableSend {
                     unreadable.insert(number)
-                    guard let whole = try SegmentRows.whole(try row["audience"], of: number, sql) else { continue }
+                    guard let whole = try SendPartRows.whole(try row["audience"], of: number, sql) else { continue }
                     audience = whole
                 }
                 found[number] = found[number].map { $0.union(audience) } ?? audience
@@ -254,7 +254,7 @@ extension HubDatabase {
     }
 
     /// Pairs the rows of deleted members, which have the reason `Gone`, with the rows of copies without an owner.
-    package func matchDeletedRecipients(_ count: Int, of part: SendSegment) async throws {
+    package func matchDeletedRecipients(_ count: Int, of part: SendPart) async throws {
         try await change(send: part.send) { try RecipientRows.matchDeleted(count, of: part, $0) }
     }
 

@@ -15,7 +15,7 @@ package final class HubDatabase: HubStore {
     /// Whether other servers use the database too.
     package let isShared: Bool
     /// The audiences of the waves of sends that had a turn lately, by the sends' numbers.
-    let waveAudiences = Mutex<[Int64: (wave: SendBatch, audience: Bitmap)]>([:])
+    let waveAudiences = Mutex<[Int64: (wave: SendWave, audience: Bitmap)]>([:])
     static let mostWaveAudiences = 16
     /// The cached audiences of recently used parts, with their counts, by the parts' numbers.
     let partAudiences = Mutex<[Int64: (count: Int?, audience: Bitmap)]>([:])

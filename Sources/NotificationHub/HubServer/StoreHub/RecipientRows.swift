@@ -150,7 +150,7 @@ extension RecipientRows {
             })
     }
 
-    static func matchDeleted(_ count: Int, of part: SendSegment, _ sql: any SQLConnection) throws {
+    static func matchDeleted(_ count: Int, of part: SendPart, _ sql: any SQLConnection) throws {
         let ofPart = "FROM send_recipient WHERE send = ? AND list = ? AND"
         let gone = try sql.rows(
             "SELECT installation \(ofPart) installation <> 0 AND reason = 'Gone' AND attempts = 0 LIMIT ?", part.send,

@@ -109,7 +109,7 @@ enum ComposePage {
         let answer = try await pageRequest.call(.post, "/v1/payloads/check", body: body)
         let warning = answer.json["faults"]?.items?.first.map(Self.sentence)
         return try await show(
-            MessageImport.form(tree), pageRequest,
+            PayloadFileReader.form(tree), pageRequest,
             notice: warning.map { pageRequest.texts.text("compose.import.warning", ["why": $0]) }
                 ?? pageRequest.texts.text("compose.imported"))
     }

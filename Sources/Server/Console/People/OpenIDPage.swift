@@ -3,7 +3,7 @@ import Hummingbird
 import PushCore
 import PushServer
 
-/// Logging in by an OpenID provider: the way there, and the way back.
+/// Logging in by an OpenID provider: the redirect to it, and the return.
 struct OpenIDPage: Sendable {
     let people: ConsolePeople
     /// The browser's part of a log-in that has begun.

@@ -172,7 +172,7 @@ package enum NodeMessageWire {
             case .wake: return .wake(try device())
             case .attempt: return .attempt(try attempt())
             case .heartbeat: return .heartbeat
-            case .system: return .system(try known(try byte(), NodeSystem.init), try content())
+            case .system: return .system(try known(try byte(), NodeMessageCategory.init), try content())
             }
         }
 

@@ -73,7 +73,7 @@ extension FoldedBatch {
     /// Changes of the table of missed notifications.
     package struct MissedChanges: Hashable, Sendable {
         /// Counts to delete before others are added: of one registration, or for `nil` of the whole device.
-        package private(set) var forgotten: [DeviceID: [RegistrationPlace?]] = [:]
+        package private(set) var forgotten: [DeviceID: [RegistrationKey?]] = [:]
         /// Counts to add.
         package private(set) var added: [DeviceID: [MissedNotifications]] = [:]
 
@@ -81,7 +81,7 @@ extension FoldedBatch {
             added[device, default: []].add(count)
         }
 
-        mutating func forget(_ place: RegistrationPlace?, of device: DeviceID) {
+        mutating func forget(_ place: RegistrationKey?, of device: DeviceID) {
             added[device]?.removeAll { place == nil || $0.app == place?.app && $0.environment == place?.environment }
             forgotten[device, default: []].append(place)
         }

@@ -27,7 +27,7 @@ final class PostgresWriter: Sendable {
 
     /// Connects, and takes a number for the node: 0 for a server that is alone, otherwise the first that is free.
     ///
-    /// - Throws: ``DatabaseInUse`` where another server uses the database, or has taken all numbers.
+    /// - Throws: ``DatabaseInUseError`` where another server uses the database, or has taken all numbers.
     init(
         isAlone: Bool, numberLost: @escaping @Sendable () -> Void = {},
         connect: @escaping @Sendable () throws -> PostgresConnection
@@ -44,7 +44,7 @@ final class PostgresWriter: Sendable {
     }
 
     /// Another server uses the database.
-    package struct DatabaseInUse: Error, Hashable, CustomStringConvertible {
+    package struct DatabaseInUseError: Error, Hashable, CustomStringConvertible {
         /// Whether this server is to be alone.
         package var isAlone: Bool
         /// The fault, and the remedy.
@@ -63,7 +63,7 @@ final class PostgresWriter: Sendable {
         {
             return UInt16(number)
         }
-        throw DatabaseInUse(isAlone: count == 1)
+        throw DatabaseInUseError(isAlone: count == 1)
     }
 
     /// Reads with the writer's connection, which has the rows of the last batches at hand.
@@ -186,7 +186,7 @@ final class PostgresWriter: Sendable {
             error as PostgresError where error.code == "55P03"
         {
             if !isAlone { numberLost() }
-            throw DatabaseInUse(isAlone: isAlone)
+            throw DatabaseInUseError(isAlone: isAlone)
         }
         return connection
     }
@@ -206,7 +206,7 @@ final class PostgresWriter: Sendable {
         let lock = isAlone ? "pg_advisory_lock" : "pg_advisory_lock_shared"
         do { try connection.run("SELECT \(lock)($1::int, 0)", Int(lockClass + 1)) } catch let error as PostgresError
             where error.code == "55P03"
-        { throw DatabaseInUse(isAlone: isAlone) }
+        { throw DatabaseInUseError(isAlone: isAlone) }
         return connection
     }
 }

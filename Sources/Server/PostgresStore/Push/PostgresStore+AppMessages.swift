@@ -4,7 +4,7 @@ import PushServer
 
 extension PostgresStore: AppMessageStore {
     /// Stores the messages in one transaction.
-    package func keep(
+    package func save(
         _ messages: [AppMessage], limits: MessageLimits, at now: Timestamp
     ) async throws -> [MessageInsertion] {
         try await pool.write { connection in

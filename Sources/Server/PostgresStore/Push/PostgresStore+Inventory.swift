@@ -138,7 +138,7 @@ extension PostgresStore: InventoryStore {
                 ORDER BY reason, lane
                 """, device)
             func index(_ row: PostgresRow) throws -> Int? {
-                let place = RegistrationPlace(device: device, app: try row[0], environment: try row[1])
+                let place = RegistrationKey(device: device, app: try row[0], environment: try row[1])
                 return apps.firstIndex { $0.place == place }
             }
             for row in waiting { if let index = try index(row) { apps[index].waiting = try row[2] } }
@@ -169,7 +169,7 @@ extension PostgresStore: InventoryStore {
             """, device, team, InventoryDevice.placeLimit
         ).map { row in
             var app = DeviceDetail.App(
-                place: RegistrationPlace(device: device, app: try row["app"], environment: try row["environment"]),
+                place: RegistrationKey(device: device, app: try row["app"], environment: try row["environment"]),
                 generation: try row["generation"], topic: try row["topic"], team: try row["team"],
                 registeredAt: try row["registered_at"])
             app.hasEncryptionKey = try row["has_key"]

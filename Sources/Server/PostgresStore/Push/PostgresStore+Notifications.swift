@@ -87,7 +87,7 @@ extension PostgresStore: NotificationStore {
                 if try row[2] <= now { slice.devices.insert(device) }
                 if try row[6] { slice.away.insert(device) }
                 guard try row[5] else { continue }
-                slice.ended.insert(RegistrationPlace(device: device, app: try row[3], environment: try row[4]))
+                slice.ended.insert(RegistrationKey(device: device, app: try row[3], environment: try row[4]))
             }
             if rows.count == limit, let last = rows.last {
                 slice.next = SweepPosition(device: try last[0], id: try last[1])

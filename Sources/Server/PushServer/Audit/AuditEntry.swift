@@ -56,7 +56,7 @@ package enum AuditActor: Sendable, Hashable {
     }
 }
 
-/// The way by which a change came.
+/// The interface by which a change came.
 package enum AuditOrigin: String, Sendable, CaseIterable {
     /// A page of the console.
     case console
@@ -107,7 +107,7 @@ package struct AuditEntry: Sendable, Hashable {
     package var at: Timestamp
     /// The party that made the change.
     package var actor: AuditActor
-    /// The way by which the change came.
+    /// The interface by which the change came.
     package var origin: AuditOrigin
     /// The kind of the change, as it is stored.
     package var action: String

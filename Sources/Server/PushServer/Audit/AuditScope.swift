@@ -25,7 +25,7 @@ package final class AuditScope: Sendable {
     ///
     /// - Parameters:
     ///   - keyID: The id of the key by which the request's token says it was made; it counts once the token was checked.
-    ///   - origin: The way by which the request came, outside of the console.
+    ///   - origin: The interface by which the request came, outside of the console.
     ///   - before: Reads the object before the change.
     package init(
         _ change: AuditChange, log: AuditLog, keyID: String?, origin: AuditOrigin = .api,

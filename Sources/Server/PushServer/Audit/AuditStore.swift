@@ -30,7 +30,7 @@ package struct AuditFilter: Sendable, Hashable {
     package var team: String?
     /// The name, the kind or the id of the actor.
     package var actor: String?
-    /// The way by which the change came.
+    /// The interface by which the change came.
     package var origin: AuditOrigin?
     /// The instant from which entries count.
     package var from: Timestamp?

@@ -7,7 +7,7 @@ import Synchronization
 /// The log lines of requests that were refused for their credential: each, up to ten a second after a burst of a hundred. The
 /// next line has the number of those that had none.
 package enum CredentialRefusals {
-    private static let budget = Mutex(LogBudget(at: now))
+    private static let budget = Mutex(LogTokenBucket(at: now))
 
     /// The time on a clock that is never set.
     private static var now: Timestamp {
@@ -27,7 +27,7 @@ package enum CredentialRefusals {
 }
 
 /// How many lines of one kind may be logged: ten a second, after a burst of a hundred.
-struct LogBudget {
+struct LogTokenBucket {
     private var bucket: TokenBucket
     private var unsaid = 0
 

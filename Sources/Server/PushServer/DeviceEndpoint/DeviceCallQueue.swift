@@ -56,7 +56,7 @@ struct RelayedFrame: Sendable {
     var bytes: [UInt8]
     var isBulk: Bool
     /// Called with the outcome, on the connection's event loop.
-    var complete: @Sendable (RelayWriting) -> Void
+    var complete: @Sendable (RelayWriteResult) -> Void
 }
 
 /// The call queues of an endpoint's event loops, made when a loop has its first connection. Thread-safe.

@@ -40,11 +40,11 @@ final class DeviceConnectionPort: DeviceConnection, EndpointConnection {
 
     func waitingChanged() { onLoop { $0.waitingChanged() } }
 
-    func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
+    func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriteResult) -> Void) {
         calls.add(.relay(self, RelayedFrame(bytes: frame, isBulk: isBulk, complete: complete)))
     }
 
-    func relayOnLoop(_ frame: RelayedFrame) -> RelayWriting {
+    func relayOnLoop(_ frame: RelayedFrame) -> RelayWriteResult {
         if case .open(let shell) = state.value { shell.relay(frame.bytes, isBulk: frame.isBulk) } else { .ended }
     }
 

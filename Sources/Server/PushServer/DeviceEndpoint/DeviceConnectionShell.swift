@@ -11,7 +11,7 @@ final class DeviceConnectionContext: Sendable {
     let upstream: UpstreamRegistry
     let web: any WebRegistrationSource
     let sessions: (any SessionListener)?
-    let refusals: UpstreamRefusalReport
+    let refusals: UpstreamRefusalLog
     let configuration: MCSServerConfiguration
     let registry: DeviceConnectionRegistry
     let limiter: ConnectionLimiter
@@ -25,7 +25,7 @@ final class DeviceConnectionContext: Sendable {
     init(
         gateway: any DeviceGateway, upstream: UpstreamRegistry,
         web: any WebRegistrationSource = NoWebRegistrations(), sessions: (any SessionListener)? = nil,
-        refusals: UpstreamRefusalReport,
+        refusals: UpstreamRefusalLog,
         configuration: MCSServerConfiguration, registry: DeviceConnectionRegistry, limiter: ConnectionLimiter,
         calls: DeviceCallQueues, logins: LoginRate = LoginRate(.init(perSecond: 1_000, burst: 10_000)),
         metrics: DeviceEndpointMetrics, logger: Logger
@@ -64,7 +64,7 @@ final class DeviceConnectionShell: MCSChannelDelegate {
     private var isPerforming = false
     private var isFinished = false
     /// The browser registrations of the device; an agent's device has none.
-    private var web: [WebRegistrationPlace: WebRegistration] = [:]
+    private var web: [WebRegistrationKey: WebRegistration] = [:]
     /// The number of the reading of the registrations that is under way; nothing is written meanwhile.
     private var pendingWebLoad: Int?
     private var webLoads = 0
@@ -119,7 +119,7 @@ final class DeviceConnectionShell: MCSChannelDelegate {
     }
 
     /// Buffers a frame of another device until ``settle()``, or holds it for a moment while the connection is choked.
-    func relay(_ frame: [UInt8], isBulk: Bool) -> RelayWriting {
+    func relay(_ frame: [UInt8], isBulk: Bool) -> RelayWriteResult {
         guard sessionID != nil, let channel, session.isLive else { return .ended }
         guard heldFrames.isEmpty, channel.isWritable else {
             return heldFrames.hold(frame, isBulk: isBulk) ? .written : .choked
@@ -171,7 +171,7 @@ final class DeviceConnectionShell: MCSChannelDelegate {
     private static let unreadMailbox = RepeatedMessage("a mailbox could not be read", level: .warning)
 
     private func webRegistrationsLoaded(
-        _ found: Result<[WebRegistrationPlace: WebRegistration], any Error>, _ number: Int
+        _ found: Result<[WebRegistrationKey: WebRegistration], any Error>, _ number: Int
     ) {
         guard pendingWebLoad == number else { return }
         pendingWebLoad = nil
@@ -196,7 +196,7 @@ final class DeviceConnectionShell: MCSChannelDelegate {
         channel?.settle()
     }
 
-    private func upstreamTaken(_ outcome: UpstreamOutcome, stream: Int32, of message: UpstreamMessage) {
+    private func upstreamCompleted(with outcome: UpstreamOutcome, stream: Int32, of message: UpstreamMessage) {
         switch outcome {
         case .durable(let ignored):
             foreignItems += ignored
@@ -365,7 +365,7 @@ extension DeviceConnectionShell {
     /// The browser's registration that a notification is for; `nil` where it is for an agent's app.
     private func registration(of notification: OutgoingNotification) -> WebRegistration? {
         guard !web.isEmpty else { return nil }
-        return web[WebRegistrationPlace(topic: notification.topic, environment: notification.environment)]
+        return web[WebRegistrationKey(topic: notification.topic, environment: notification.environment)]
     }
 
     private func send(
@@ -457,7 +457,7 @@ extension DeviceConnectionShell {
     private func receive(_ message: UpstreamMessage, stream: Int32) {
         guard let sessionID else { return }
         surroundings.upstream.receiver(of: message.category).receive(message, of: sessionID) { [port] outcome in
-            port.onLoop { $0.upstreamTaken(outcome, stream: stream, of: message) }
+            port.onLoop { $0.upstreamCompleted(with: outcome, stream: stream, of: message) }
         }
     }
 

@@ -27,7 +27,7 @@ package enum DeviceEndpointError: Error, CustomStringConvertible {
 package actor DeviceEndpoint {
     private enum State {
         case new
-        case listening(SharedListener)
+        case listening(MultiLoopListener)
         case stopped
     }
 
@@ -62,7 +62,7 @@ package actor DeviceEndpoint {
             upstream: upstream.adding(
                 ReceiptReceiver(gateway: gateway, metrics: metrics), for: MCSUpstream.receiptsCategory),
             web: web, sessions: sessions,
-            refusals: UpstreamRefusalReport(logger: logger), configuration: configuration.session,
+            refusals: UpstreamRefusalLog(logger: logger), configuration: configuration.session,
             registry: DeviceConnectionRegistry(metrics: metrics),
             limiter: ConnectionLimiter(listener: "device", configuration.admission, logger: logger),
             calls: DeviceCallQueues(),
@@ -81,9 +81,9 @@ package actor DeviceEndpoint {
     package func start() async throws -> Int {
         guard case .new = state else { throw DeviceEndpointError.startedBefore }
         state = .stopped
-        let listener: SharedListener
+        let listener: MultiLoopListener
         do {
-            listener = try await SharedListener.listen(
+            listener = try await MultiLoopListener.listen(
                 host: configuration.host, port: configuration.port, backlog: 4096, on: group, bootstrap: bootstrap)
         } catch {
             throw DeviceEndpointError.cannotListen(

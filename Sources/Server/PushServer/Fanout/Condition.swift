@@ -35,7 +35,7 @@ package struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
     }
 
     /// Whether the condition holds for a device that is in these topics.
-    package func holds(_ isIn: (Topic) -> Bool) -> Bool {
+    package func matches(_ isIn: (Topic) -> Bool) -> Bool {
         var values: [Bool] = []
         for step in steps {
             switch step {
@@ -63,7 +63,7 @@ package struct Condition<Topic: Hashable & Sendable>: Hashable, Sendable {
     }
 
     /// Whether it holds for a device that is in none of its topics.
-    package var holdsForNone: Bool { holds { _ in false } }
+    package var holdsForNone: Bool { matches { _ in false } }
 
     /// The same condition with other names for its topics.
     package func map<Other>(_ name: (Topic) -> Other) -> Condition<Other> {

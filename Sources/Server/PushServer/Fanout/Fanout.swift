@@ -85,8 +85,8 @@ package enum Fanout {
                 membership.place == registration.place && membership.generation == registration.generation
                     && membership.joined < broadcast.sequence && membership.left.map { $0 > broadcast.sequence } ?? true
             }
-            return condition.holds { topic in then.contains { $0.topic == topic } }
-                && condition.holds { topic in then.contains { $0.topic == topic && $0.left == nil } }
+            return condition.matches { topic in then.contains { $0.topic == topic } }
+                && condition.matches { topic in then.contains { $0.topic == topic && $0.left == nil } }
         }
     }
 }

@@ -11,7 +11,7 @@ package struct DeviceDetail: Sendable, Hashable {
     /// An app that is registered on the device.
     package struct App: Sendable, Hashable {
         /// The registration.
-        package var place: RegistrationPlace
+        package var place: RegistrationKey
         /// The registration's generation, which its device token names.
         package var generation: UInt16
         /// The app's topic.
@@ -31,7 +31,7 @@ package struct DeviceDetail: Sendable, Hashable {
 
         /// Creates an app on a device for which nothing waits.
         package init(
-            place: RegistrationPlace, generation: UInt16, topic: Topic, team: TeamID, registeredAt: Timestamp
+            place: RegistrationKey, generation: UInt16, topic: Topic, team: TeamID, registeredAt: Timestamp
         ) {
             self.place = place
             self.generation = generation

@@ -9,7 +9,7 @@ package final class NotificationFeed: Sendable {
     package struct Changes: Sendable {
         /// The notifications, each once, in the order of their last change.
         package var ids: [NotificationID]
-        /// The number of changes that are not kept any more.
+        /// The number of changes that the feed no longer has, and this reader did not get.
         package var missed: Int
         /// The position after these changes.
         package var position: Int

@@ -194,7 +194,7 @@ package struct Mailbox: Sendable {
         }
     }
 
-    /// These were written to the device's connection and are in flight from now on.
+    /// Records that notifications were written to the device's connection; they are in flight from now on.
     package mutating func sent(_ ids: [NotificationID]) {
         for id in ids {
             for place in queues.indices where queues[place].update(id, { $0.isInFlight = true }) { break }

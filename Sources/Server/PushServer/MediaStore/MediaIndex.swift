@@ -6,7 +6,7 @@ struct MediaIndex: Sendable {
     let quota: Int64
     /// The maximum number of files.
     let countLimit: Int
-    /// The highest number of bytes that the files of one team may take, those on their way in included.
+    /// The highest number of bytes that the files of one team may take, uploads in progress included.
     let teamQuota: Int64
     /// Whether a register counts the files of all servers; then uploads under way alone count here.
     let isShared: Bool

@@ -20,7 +20,7 @@ package enum MediaRejection: Error, Hashable, Sendable, CustomStringConvertible 
     case busy
     /// The team has the most uploads at once that one team may have.
     case teamBusy(Int)
-    /// It did not arrive whole in time.
+    /// The file did not arrive whole in time.
     case slow
     /// The bucket of the files could not store it.
     case bucket

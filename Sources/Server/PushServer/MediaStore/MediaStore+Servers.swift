@@ -4,94 +4,8 @@ import Platform
 import PushCore
 import Synchronization
 
-/// The other servers with the same files.
-package final class SharedMedia: Sendable {
-    let register: MediaRegister
-    let copies: MediaCopies
-    /// The objects of files in a bucket; `nil` for servers that have the files alone.
-    let objects: MediaObjects?
-    /// The copies under way: several requests for a file wait for one.
-    private let copying = Mutex<[MediaName: Task<Void, any Error>]>([:])
-    /// Until when the register is not asked about files that this server has.
-    private let isAwayUntil = Mutex<ContinuousClock.Instant?>(nil)
-    /// Copying waits for other servers, and must not take the threads that read the disk.
-    private let threads = NIOThreadPool(numberOfThreads: 4)
-    /// Nor must changes, which wait for the register; the ends of uploads wait for the bucket besides.
-    fileprivate let changeThreads = NIOThreadPool(numberOfThreads: 4)
-    fileprivate let uploadThreads = NIOThreadPool(numberOfThreads: MediaStore.arrivals)
-
-    /// The time after which the register counts as away, and for which it is left alone then.
-    private static let timeout = Duration.seconds(1)
-
-    /// Creates an instance from its properties.
-    package init(register: MediaRegister, copies: MediaCopies, objects: MediaObjects? = nil) {
-        self.register = register
-        self.copies = copies
-        self.objects = objects
-        for pool in [threads, changeThreads, uploadThreads] { pool.start() }
-    }
-
-    /// The register does not answer.
-    struct NoAnswer: Error, CustomStringConvertible {
-        let description = "the register of files does not answer"
-    }
-
-    /// Looks a file up.
-    ///
-    /// - Parameter isKept: Whether this server has the file, and can serve it without an answer.
-    func locate(_ name: MediaName, isKept: Bool) async throws -> MediaRegister.Located? {
-        guard isKept else { return try await register.file(name) }
-        if let until = isAwayUntil.withLock({ $0 }), until > .now { throw NoAnswer() }
-        return try await withCheckedThrowingContinuation { continuation in
-            let answer = FirstAnswer(continuation)
-            Task { [register] in
-                do { answer.resume(with: .success(try await register.file(name))) } catch {
-                    answer.resume(with: .failure(error))
-                }
-            }
-            Task { [self] in
-                // Ends with its time alone: nothing cancels it.
-                try? await Task.sleep(for: Self.timeout)
-                if answer.resume(with: .failure(NoAnswer())) { isAwayUntil.withLock { $0 = .now + Self.timeout } }
-            }
-        }
-    }
-
-    /// Runs the copying of a file, once for all who ask for it meanwhile.
-    func copy(_ name: MediaName, _ body: @escaping @Sendable () throws -> Void) async throws {
-        let task = copying.withLock { copying in
-            if let known = copying[name] { return known }
-            let task = Task { [threads, weak self] in
-                defer { self?.copying.withLock { $0[name] = nil } }
-                try await threads.runIfActive(body)
-            }
-            copying[name] = task
-            return task
-        }
-        try await task.value
-    }
-}
-
-/// A continuation that the first of several answers resumes.
-private final class FirstAnswer<Value: Sendable>: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Value, any Error>?>
-
-    init(_ continuation: CheckedContinuation<Value, any Error>) { self.continuation = Mutex(continuation) }
-
-    /// - Returns: Whether this was the first answer.
-    @discardableResult
-    func resume(with result: Result<Value, any Error>) -> Bool {
-        let continuation = continuation.withLock { continuation in
-            defer { continuation = nil }
-            return continuation
-        }
-        continuation?.resume(with: result)
-        return continuation != nil
-    }
-}
-
 /// A file is known, and the servers that have it cannot be reached now.
-package struct MediaOutOfReach: Error, CustomStringConvertible {
+package struct MediaUnavailableError: Error, CustomStringConvertible {
     /// The reason, for whoever asks for the file.
     package let description = "the servers that have the file cannot be reached now; try again in a while"
 }
@@ -101,7 +15,7 @@ extension MediaStore {
     private static let adopted = 500
 
     /// Ends an upload; see ``MediaUpload/finish()``.
-    package func finish(_ upload: MediaUpload) async throws -> TakenMedia {
+    package func finish(_ upload: MediaUpload) async throws -> AcceptedMedia {
         try await (shared?.uploadThreads ?? .singleton).runIfActive { try upload.finish() }
     }
 
@@ -123,14 +37,14 @@ extension MediaStore {
     /// it. While the register cannot be read, this server's own files are served.
     ///
     /// - Returns: `nil` where there is no such file, or it has expired.
-    /// - Throws: ``MediaOutOfReach``; the error of the register, or of the disk.
+    /// - Throws: ``MediaUnavailableError``; the error of the register, or of the disk.
     package func find(_ addressName: String) async throws -> OpenMedia? {
         guard let (name, _) = MediaName.read(inAddress: addressName) else { return nil }
         if let shared { try await fetch(name, shared) }
         return try await NIOThreadPool.singleton.runIfActive { try self.open(addressName) }
     }
 
-    private func fetch(_ name: MediaName, _ shared: SharedMedia) async throws {
+    private func fetch(_ name: MediaName, _ shared: MediaPeers) async throws {
         let isKept = index.withLock { $0.entry(name) != nil }
         let found: MediaRegister.Located?
         do { found = try await shared.locate(name, isKept: isKept) } catch {
@@ -141,14 +55,14 @@ extension MediaStore {
             return try await NIOThreadPool.singleton.runIfActive { self.change.withLock { _ in self.remove([name]) } }
         }
         guard !isKept else { return index.withLock { $0.extend(name, to: found.file.expires) } }
-        do { try await shared.copy(name) { try self.copy(found, shared) } } catch let error as MediaOutOfReach {
+        do { try await shared.copy(name) { try self.copy(found, shared) } } catch let error as MediaUnavailableError {
             // It may have been deleted meanwhile.
             if try await shared.register.file(name) != nil { throw error }
         }
     }
 
     /// Copies a file from another server.
-    private func copy(_ found: MediaRegister.Located, _ shared: SharedMedia) throws {
+    private func copy(_ found: MediaRegister.Located, _ shared: MediaPeers) throws {
         let name = found.file.name
         guard index.withLock({ $0.entry(name) }) == nil else { return }
         let place = folder.placeForCopy(name)
@@ -156,7 +70,7 @@ extension MediaStore {
         // The descriptor is closed with its last use.
         try withExtendedLifetime(target) {
             do {
-                guard try copy(found, to: target, at: place, from: shared) else { throw MediaOutOfReach() }
+                guard try copy(found, to: target, at: place, from: shared) else { throw MediaUnavailableError() }
                 try MediaFolder.sync(target.number, place)
                 try change.withLock { _ in try insert(found.file, from: place) }
             } catch {
@@ -168,7 +82,7 @@ extension MediaStore {
     }
 
     private func copy(
-        _ found: MediaRegister.Located, to target: Descriptor, at place: String, from shared: SharedMedia
+        _ found: MediaRegister.Located, to target: Descriptor, at place: String, from shared: MediaPeers
     ) throws -> Bool {
         let file = found.file
         if let objects = shared.objects, let key = found.object,
@@ -206,7 +120,7 @@ extension MediaStore {
 
     /// Records that this server has a file too; a file that was deleted meanwhile is removed. Where that cannot be recorded, the
     /// next sweep tries again.
-    func note(_ name: MediaName, _ shared: SharedMedia) {
+    func note(_ name: MediaName, _ shared: MediaPeers) {
         do {
             if try !shared.register.addCopy(of: name) { remove([name]) }
             unrecorded.withLock { _ = $0.remove(name) }

@@ -35,7 +35,7 @@ package final class MediaStore: Sendable {
     let folder: MediaFolder
     private let settings: Settings
     /// The other servers with the same files; `nil` for a server that is alone.
-    let shared: SharedMedia?
+    let shared: MediaPeers?
     /// The number of the last deletion that is known, by any server.
     private let lastRemoval = Mutex<Int64>(0)
     /// Copies that could not be recorded yet.
@@ -63,7 +63,7 @@ package final class MediaStore: Sendable {
     ///   - makeName: A source of unguessable names.
     /// - Throws: The system's error about the folder.
     package init(
-        folder: String, settings: Settings, shared: SharedMedia? = nil, clock: @escaping @Sendable () -> Timestamp,
+        folder: String, settings: Settings, shared: MediaPeers? = nil, clock: @escaping @Sendable () -> Timestamp,
         makeName: @escaping @Sendable () -> MediaName = {
             var generator = SystemRandomNumberGenerator()
             return MediaName(using: &generator)
@@ -138,7 +138,7 @@ package final class MediaStore: Sendable {
 
     func keep(
         _ verdict: MediaIntake.Verdict, named name: MediaName, team: TeamID?, from arrived: String
-    ) throws -> TakenMedia {
+    ) throws -> AcceptedMedia {
         let now = now
         let expires = now.adding(milliseconds: settings.lifetime)
         let file = MediaFile(
@@ -152,17 +152,17 @@ package final class MediaStore: Sendable {
                 known.expires = max(known.expires, expires)
                 try folder.write(known)
                 index.withLock { $0.insert(known) }
-                return TakenMedia(file: known, isNew: false)
+                return AcceptedMedia(file: known, isNew: false)
             }
             try insert(file, from: arrived)
-            return TakenMedia(file: file, isNew: true)
+            return AcceptedMedia(file: file, isNew: true)
         }
     }
 
     /// Keeps a file that other servers may have too: the register says under which name.
     private func storeShared(
-        _ file: MediaFile, object: String?, from arrived: String, by shared: SharedMedia
-    ) throws -> TakenMedia {
+        _ file: MediaFile, object: String?, from arrived: String, by shared: MediaPeers
+    ) throws -> AcceptedMedia {
         try insert(file, from: arrived)
         let kept: MediaFile
         do {
@@ -173,7 +173,7 @@ package final class MediaStore: Sendable {
             if error is MediaRejection, let object { try? shared.register.dropObject(object) }
             throw error
         }
-        guard kept.name != file.name else { return TakenMedia(file: kept, isNew: true) }
+        guard kept.name != file.name else { return AcceptedMedia(file: kept, isNew: true) }
         if index.withLock({ $0.entry(kept.name) }) == nil {
             // No other server has to be asked for these bytes.
             try insert(kept, from: folder.place(of: file.name))
@@ -182,7 +182,7 @@ package final class MediaStore: Sendable {
             index.withLock { $0.extend(kept.name, to: kept.expires) }
         }
         remove([file.name])
-        return TakenMedia(file: kept, isNew: false)
+        return AcceptedMedia(file: kept, isNew: false)
     }
 
     func insert(_ file: MediaFile, from arrived: String) throws {

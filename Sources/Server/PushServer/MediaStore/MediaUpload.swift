@@ -4,7 +4,7 @@ import PushCore
 import Synchronization
 
 /// A file that was accepted.
-package struct TakenMedia: Hashable, Sendable {
+package struct AcceptedMedia: Hashable, Sendable {
     /// The stored file.
     package var file: MediaFile
     /// Whether the team had not uploaded these bytes before.
@@ -64,7 +64,7 @@ package final class MediaUpload: Sendable {
     ///
     /// - Returns: The file, which is on the disk.
     /// - Throws: The same errors as ``take(_:)``.
-    package func finish() throws -> TakenMedia {
+    package func finish() throws -> AcceptedMedia {
         try state.withLock { state in
             let verdict = try state.intake.finish()
             try MediaFolder.sync(target.number, place)

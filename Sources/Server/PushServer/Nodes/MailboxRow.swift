@@ -65,7 +65,7 @@ package struct MailboxLock: Hashable, Sendable {
 }
 
 /// The progress of a session among the batches of a mailbox, which several nodes commit.
-package struct SessionProgress: Hashable, Sendable {
+package struct SessionBatchProgress: Hashable, Sendable {
     /// The last batch whose notifications the session has, or reads with its next page.
     package private(set) var revision: Int64
 

@@ -12,11 +12,11 @@ package enum NodeMessage: Hashable, Sendable {
     /// Something that concerns all nodes was added to the store: the node reads it at once, not with its next heartbeat.
     case heartbeat
     /// A message of another system, in its own encoding.
-    case system(NodeSystem, [UInt8])
+    case system(NodeMessageCategory, [UInt8])
 }
 
-/// A system that sends messages of its own to other nodes.
-package enum NodeSystem: UInt8, Sendable, CaseIterable {
+/// The category of a message to another node: the system that sends it.
+package enum NodeMessageCategory: UInt8, Sendable, CaseIterable {
     /// Device relay.
     case relay = 1
     /// The files of notifications.

@@ -6,10 +6,10 @@ package protocol NodeMessenger: Sendable {
     ///
     /// - Parameter complete: Called once, on any thread, after the call has returned.
     func send(
-        _ bytes: [UInt8], to node: UInt16, as system: NodeSystem,
+        _ bytes: [UInt8], to node: UInt16, as system: NodeMessageCategory,
         then complete: @escaping @Sendable (CarrierAnswer) -> Void)
     /// Tells a listener of a system's messages, and of nodes, from now on; before there are sessions.
-    func listen(_ listener: any NodeListener, as system: NodeSystem)
+    func listen(_ listener: any NodeListener, as system: NodeMessageCategory)
 }
 
 /// A system that several nodes have. Called on any thread; must not block.
@@ -48,7 +48,7 @@ extension MailboxService: NodeMessenger {
 
     /// Sends a message by the carrier.
     nonisolated package func send(
-        _ bytes: [UInt8], to node: UInt16, as system: NodeSystem,
+        _ bytes: [UInt8], to node: UInt16, as system: NodeMessageCategory,
         then complete: @escaping @Sendable (CarrierAnswer) -> Void
     ) {
         guard let nodes else { return loop.execute { complete(.noNode) } }
@@ -59,7 +59,7 @@ extension MailboxService: NodeMessenger {
     }
 
     /// Tells the listener with each heartbeat.
-    nonisolated package func listen(_ listener: any NodeListener, as system: NodeSystem) {
+    nonisolated package func listen(_ listener: any NodeListener, as system: NodeMessageCategory) {
         nodeStatus.listeners.withLock { $0[system] = listener }
     }
 }

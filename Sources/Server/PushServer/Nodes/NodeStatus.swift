@@ -9,5 +9,5 @@ final class NodeStatus: Sendable {
     /// The nodes that are alive.
     let count = Atomic(1)
     /// The systems that other nodes send messages to.
-    let listeners = Mutex<[NodeSystem: any NodeListener]>([:])
+    let listeners = Mutex<[NodeMessageCategory: any NodeListener]>([:])
 }

@@ -123,6 +123,6 @@ enum NodeMetrics {
 
     static func recordNodes(_ count: Int) { Gauge(label: "aldaba_nodes").record(count) }
 
-    /// Counts a batch that was tried again, since another node's transaction was in its way.
+    /// Counts a batch that was tried again, since it conflicted with another node's transaction.
     static func recordConflict() { Counter(label: "aldaba_transaction_conflicts_total").increment() }
 }

@@ -182,7 +182,7 @@ package actor OpenIDProvider {
     }
 
     private func document(_ request: OutboundRequest, _ name: String) async throws -> JSONValue {
-        let answer: OutboundAnswer
+        let answer: OutboundResponse
         do { answer = try await http.send(request) } catch let error as OutboundError {
             throw OpenIDFault("the provider did not give \(name): \(error.description)")
         }

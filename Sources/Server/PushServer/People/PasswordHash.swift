@@ -98,9 +98,9 @@ package struct PasswordHash: Hashable, Sendable {
 
 /// The fault of a new password.
 package enum PasswordFault: String, Sendable {
-    /// It has too few characters.
+    /// The password has too few characters.
     case short
-    /// It has too many bytes.
+    /// The password has too many bytes.
     case long
 
     /// The lowest number of characters.

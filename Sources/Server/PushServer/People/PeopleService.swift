@@ -33,7 +33,7 @@ package final class PeopleService: Sendable {
     package let store: any PeopleStore
     private let checks: PasswordChecks
     private let clock: @Sendable () -> Timestamp
-    private let pace = Mutex(LogInPace())
+    private let throttle = Mutex(LogInThrottle())
 
     /// Serves the people of a store.
     package init(store: any PeopleStore, checks: PasswordChecks, clock: @escaping @Sendable () -> Timestamp) {
@@ -56,12 +56,12 @@ package final class PeopleService: Sendable {
         let network = ClientAddress(origin.address)
         let found = try await store.person(named: name)
         let isKnown = try await isKnown(found, network)
-        let pause = pace.withLock { $0.pause(name: name, address: network, isKnown: isKnown, at: now) }
+        let pause = throttle.withLock { $0.pause(name: name, address: network, isKnown: isKnown, at: now) }
         guard pause == 0 else { return .later(seconds: (pause + 999) / 1000) }
         // Counted before the check: guesses that arrive together must not all pass.
-        pace.withLock { $0.noteFailure(name: name, address: network, isKnown: isKnown, at: now) }
+        throttle.withLock { $0.noteFailure(name: name, address: network, isKnown: isKnown, at: now) }
         guard try await checks.matches(password, found?.password), let person = found else { return .refused }
-        pace.withLock { $0.noteSuccess(name: name, address: network, isKnown: isKnown) }
+        throttle.withLock { $0.noteSuccess(name: name, address: network, isKnown: isKnown) }
         return .begun(try await begin(person, from: origin, endingSession: earlier), person)
     }
 

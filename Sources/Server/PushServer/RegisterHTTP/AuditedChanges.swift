@@ -26,7 +26,7 @@ package struct AuditedChanges: Sendable {
         do {
             let document = try await body()
             try await log.end(
-                entry, .done, object: naming(document), after: document is NothingLeft ? nil : Self.tree(document))
+                entry, .done, object: naming(document), after: document is DeletedObject ? nil : Self.tree(document))
             return document
         } catch {
             try await log.end(entry, Self.outcome(of: error))
@@ -50,7 +50,7 @@ package struct AuditedChanges: Sendable {
 }
 
 /// The document of an object that is gone.
-package struct NothingLeft: Encodable {
+package struct DeletedObject: Encodable {
     /// Creates the document, which has no members.
     package init() {}
 }

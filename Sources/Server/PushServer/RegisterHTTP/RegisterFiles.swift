@@ -4,7 +4,7 @@ import PushCore
 /// Makes and reads what the register's entries have in files; the port of the routes that change the register.
 package protocol RegisterFiles: Sendable {
     /// Makes a provider key, and adds its public half to the register.
-    func addKey(team: TeamID) async throws -> MadeKey
+    func addKey(team: TeamID) async throws -> CreatedKey
 
     /// Signs a certificate for the key of a request in PEM.
     ///
@@ -37,7 +37,7 @@ package protocol RegisterFiles: Sendable {
 }
 
 /// A new provider key with its private half.
-package struct MadeKey: Sendable {
+package struct CreatedKey: Sendable {
     /// The entry of the register.
     package var key: ProviderKey
     /// The private half, PKCS#8 in PEM.

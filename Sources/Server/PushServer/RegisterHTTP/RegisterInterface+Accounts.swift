@@ -60,7 +60,7 @@ extension RegisterInterface {
             AuditChange(.revokeServiceAccount, found.email, team: found.team.rawValue), before: AccountAnswer(found)
         ) {
             _ = try await register.revokeServiceAccount(found.keyID, at: clock())
-            return NothingLeft()
+            return DeletedObject()
         }
         return Response(status: .noContent)
     }
@@ -133,7 +133,7 @@ extension RegisterInterface {
             AuditChange(.revokeEnrolmentKey, id), before: EnrolmentKeyAnswer(found, at: clock())
         ) {
             _ = try await register.revokeEnrolmentKey(id, at: clock())
-            return NothingLeft()
+            return DeletedObject()
         }
         return Response(status: .noContent)
     }

@@ -116,7 +116,7 @@ extension RegisterInterface {
             guard try await register.removeApp(topic: app.topic, at: clock()) != nil else {
                 throw missing("app \(app.topic)", list: "/v1/apps")
             }
-            return NothingLeft()
+            return DeletedObject()
         }
         return Response(status: .noContent)
     }

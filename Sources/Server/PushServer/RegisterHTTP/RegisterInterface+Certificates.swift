@@ -56,7 +56,7 @@ extension RegisterInterface {
         return .json(answer, status: .created)
     }
 
-    /// Signs a certificate anew. The earlier one counts until it ends or is revoked.
+    /// Issues a successor of a certificate. The earlier one stays valid until it expires or is revoked.
     func renewCertificate(_ request: Request, _ context: ControlContext) async throws -> Response {
         let entry = try await certificate(context)
         let document = try await RequestDocument(request, members: ["request", "days"])
@@ -82,7 +82,7 @@ extension RegisterInterface {
             before: CertificateAnswer(entry, at: clock())
         ) {
             _ = try await register.revokeProviderCertificate(entry.certificateID, at: clock())
-            return NothingLeft()
+            return DeletedObject()
         }
         return Response(status: .noContent)
     }

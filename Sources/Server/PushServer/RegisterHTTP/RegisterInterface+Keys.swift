@@ -77,7 +77,7 @@ extension RegisterInterface {
             guard try await register.revokeProviderKey(key.keyID, at: clock()) != nil else {
                 throw missing("key \(id) that could be revoked", list: "/v1/keys")
             }
-            return NothingLeft()
+            return DeletedObject()
         }
         return Response(status: .noContent)
     }

@@ -61,7 +61,7 @@ extension RegisterInterface {
             before: WebhookAnswer(try await presentWebhook(of: app))
         ) {
             try await webhooks.setWebhook(nil, app: app.id)
-            return NothingLeft()
+            return DeletedObject()
         }
         return Response(status: .noContent)
     }

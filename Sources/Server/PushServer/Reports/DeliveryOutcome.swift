@@ -21,9 +21,9 @@ package struct DeliveryOutcome: Hashable, Sendable {
         case droppedInactive
         /// The registration ended, or the device does not have the app.
         case droppedUnregistered
-        /// It was to be attempted once, and the device was not connected.
+        /// The notification was to be attempted once, and the device was not connected.
         case droppedOffline
-        /// It failed for another reason.
+        /// The notification failed for another reason.
         case failed
     }
 

@@ -84,7 +84,7 @@ extension MailboxService {
     func deliverBroadcasts(_ devices: [DeviceID], _ batch: inout MailboxBatch) {
         for device in devices {
             // The device's node looks at it after a change of this one.
-            if case .elsewhere(let node) = place(of: device, batch), !changing.among([device]).isEmpty {
+            if case .elsewhere(let node) = sessionLocation(of: device, in: batch), !changing.among([device]).isEmpty {
                 batch.effects.wake(device, at: node)
             }
             guard session(of: device, batch) != nil, let audience = batch.takeAudience(device) else { continue }

@@ -171,7 +171,7 @@ struct MailboxBatch {
     }
 
     /// Deletes what of a registration expired while its device was away: the registration has ended.
-    mutating func forgetMissed(of place: RegistrationPlace) {
+    mutating func forgetMissed(of place: RegistrationKey) {
         missed[place.device]?.removeAll { $0.app == place.app && $0.environment == place.environment }
         changes.append(.forgetMissed(of: place.device, only: place))
     }

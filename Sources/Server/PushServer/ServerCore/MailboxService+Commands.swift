@@ -39,7 +39,7 @@ extension MailboxService {
         case .unregister(let device, let app, let environment):
             broadcasts.known.forget(device)
             change(device, &batch) { $0.change { $0.unregistered(app: app, environment: environment) } }
-            batch.forgetMissed(of: RegistrationPlace(device: device, app: app, environment: environment))
+            batch.forgetMissed(of: RegistrationKey(device: device, app: app, environment: environment))
         }
     }
 
@@ -102,7 +102,7 @@ extension MailboxService {
             let note = "its apns-id was used before for other content, notification \(earlier.id)"
             acceptance.note = acceptance.note.map { "\(note); \($0)" } ?? note
         }
-        let id = admit(acceptance, as: identity, to: place(of: acceptance.subject.device, batch), &batch)
+        let id = admit(acceptance, as: identity, to: sessionLocation(of: acceptance.subject.device, in: batch), &batch)
         if let earlier, let id {
             let note = "other content was accepted under the same apns-id, notification \(id)"
             batch.append(TimelineEntry(at: clock(), state: .accepted, source: .server, note: note), to: earlier.id)
@@ -199,7 +199,7 @@ extension MailboxService {
         if resident.beginTransaction() { residents.batchMailboxes.append(resident) }
         let directives = counting(resident, event)
         let missed = resident.takeMissed()
-        if place(of: device, batch) == .nowhere { for count in missed { batch.add(count, of: device) } }
+        if sessionLocation(of: device, in: batch) == .nowhere { for count in missed { batch.add(count, of: device) } }
         guard !directives.isEmpty else { return }
         let now = clock()
         for directive in directives {
@@ -225,7 +225,7 @@ extension MailboxService {
 
     /// Lets a connected device read what is queued, after the batch is durable.
     private func wake(_ device: DeviceID, _ batch: inout MailboxBatch) {
-        switch place(of: device, batch) {
+        switch sessionLocation(of: device, in: batch) {
         case .here:
             if let session = connections.sessions[device] { batch.effects.changeWaiting(of: session.connection) }
         case .elsewhere(let node): batch.effects.wake(device, at: node)
@@ -278,7 +278,7 @@ extension MailboxService {
             connections.sessions[device]?.seenAt = batch.noteSeen(device, session.seenAt, at: now)
         }
         change(device, &batch) { $0.change { $0.expired(now: now) } }
-        guard isAway, place(of: device, batch) == .nowhere,
+        guard isAway, sessionLocation(of: device, in: batch) == .nowhere,
             let lanes = residents.mailboxes[device]?.occupiedLanes
         else { return }
         // Without an id for each, the next sweep repeats this.
@@ -340,7 +340,7 @@ extension MailboxService {
                 LiveSession(
                     id: id, connection: connection, openedAt: now, seenAt: batch.noteSeen(login.device, at: now),
                     topics: audience?.topics ?? [],
-                    progress: SessionProgress(openedAt: batch.rows[login.device]?.revision ?? 0)), complete))
+                    progress: SessionBatchProgress(openedAt: batch.rows[login.device]?.revision ?? 0)), complete))
     }
 
     /// The number of a device's new session; a session that another node has of the device ends.
@@ -348,7 +348,9 @@ extension MailboxService {
         of device: DeviceID, at now: Timestamp, _ batch: inout MailboxBatch
     ) -> DeviceSessionID {
         if let nodes {
-            if case .elsewhere(let node) = place(of: device, batch) { batch.effects.wake(device, at: node) }
+            if case .elsewhere(let node) = sessionLocation(of: device, in: batch) {
+                batch.effects.wake(device, at: node)
+            }
             return batch.openSession(of: device, at: nodes.store.node)
         }
         connections.lastEpoch = max(connections.lastEpoch + 1, UInt64(max(0, now.rawValue)))

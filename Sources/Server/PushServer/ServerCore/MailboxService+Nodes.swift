@@ -7,7 +7,7 @@ import Synchronization
 /// The part of the service that a node of several has: messages to the others, and what they left for it.
 extension MailboxService {
     /// The place of a device's session. The batch has locked the mailbox's row, where there are rows.
-    func place(of device: DeviceID, _ batch: MailboxBatch) -> SessionLocation {
+    func sessionLocation(of device: DeviceID, in batch: MailboxBatch) -> SessionLocation {
         guard let nodes else { return connections.sessions[device] == nil ? .nowhere : .here }
         guard let row = batch.rows[device] else {
             preconditionFailure("the rows of the mailboxes that a batch changes are locked before it is decided")
@@ -17,7 +17,7 @@ extension MailboxService {
 
     /// The session that this node has of a device; `nil` where another node has it.
     func session(of device: DeviceID, _ batch: MailboxBatch) -> LiveSession? {
-        place(of: device, batch) == .here ? connections.sessions[device] : nil
+        sessionLocation(of: device, in: batch) == .here ? connections.sessions[device] : nil
     }
 
     /// A new id for a device, higher than its earlier ones; `nil` when none can be made now.
@@ -28,7 +28,9 @@ extension MailboxService {
     /// Ends the sessions of devices that have logged in at another node.
     func endLostSessions(_ batch: inout MailboxBatch) {
         for device in batch.rows.keys {
-            guard let session = connections.sessions[device], place(of: device, batch) != .here else { continue }
+            guard let session = connections.sessions[device], sessionLocation(of: device, in: batch) != .here else {
+                continue
+            }
             batch.effects.changeSession(.superseded(session.id))
         }
     }
@@ -48,7 +50,7 @@ extension MailboxService {
     /// A batch that failed may have been committed all the same: the sessions of its devices look.
     func handleFailure(of batch: MailboxBatch) {
         for device in batch.rows.keys {
-            switch place(of: device, batch) {
+            switch sessionLocation(of: device, in: batch) {
             case .nowhere: break
             case .here: connections.sessions[device]?.connection.waitingChanged()
             case .elsewhere(let node): others.missed[node, default: []].insert(device)
@@ -107,7 +109,7 @@ extension MailboxService {
                 self.assumeIsolated { service in
                     var messages: [UInt16: [NodeMessage]] = [:]
                     for (device, row) in rows {
-                        guard case .elsewhere(let node) = service.place(of: device, row) else { continue }
+                        guard case .elsewhere(let node) = service.sessionLocation(of: device, in: row) else { continue }
                         messages[node, default: []].append(.wake(device))
                     }
                     service.announce(messages)
@@ -116,7 +118,7 @@ extension MailboxService {
         }
     }
 
-    private func place(of device: DeviceID, _ row: MailboxRow) -> SessionLocation {
+    private func sessionLocation(of device: DeviceID, in row: MailboxRow) -> SessionLocation {
         guard let nodes else { return .nowhere }
         return row.place(at: nodes.store.node, epoch: connections.sessions[device]?.id.epoch, isAlive: others.isAlive)
     }
@@ -157,7 +159,7 @@ extension MailboxService {
         var messages: [UInt16: [NodeAttempt]] = [:]
         for attempt in attempts {
             let device = attempt.record.subject.device
-            switch rows[device].map({ place(of: device, $0) }) ?? .nowhere {
+            switch rows[device].map({ sessionLocation(of: device, in: $0) }) ?? .nowhere {
             case .elsewhere(let node): messages[node, default: []].append(attempt)
             case .here, .nowhere: receive(attempt)
             }

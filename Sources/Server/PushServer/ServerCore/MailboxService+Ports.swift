@@ -166,6 +166,6 @@ extension MailboxService: NotificationWithdrawal {
             return !facts.has(.withdrawn) && (facts.has(.sent) || facts.has(.acked))
         }
         // An open session may be writing the notification now.
-        return !withdrawal.inFlight.isEmpty || place(of: device, batch) != .nowhere || facts.has(.sent)
+        return !withdrawal.inFlight.isEmpty || sessionLocation(of: device, in: batch) != .nowhere || facts.has(.sent)
     }
 }

@@ -68,7 +68,7 @@ package actor MailboxService {
         /// The device's topics at its login.
         var topics: Set<TopicNumber> = []
         /// The last batch of its mailbox that it knows; of a node of several.
-        var progress = SessionProgress(openedAt: 0)
+        var progress = SessionBatchProgress(openedAt: 0)
     }
 
     /// The service's limits and intervals.
@@ -267,7 +267,7 @@ package actor MailboxService {
         }
     }
 
-    /// The number of times that a batch is tried whose transaction another node's is in the way of.
+    /// The number of times that a batch is tried whose transaction conflicts with another node's.
     private static let conflictLimit = 5
 
     private func processOnce(_ commands: [MailboxCommand]) throws {

@@ -83,7 +83,7 @@ package struct ExpiredSlice: Hashable, Sendable {
     /// The devices with queued notifications that have expired.
     package var devices: Set<DeviceID>
     /// The registrations with queued notifications whose device was revoked or app removed.
-    package var ended: Set<RegistrationPlace>
+    package var ended: Set<RegistrationKey>
     /// The devices with queued notifications that have been away for too long.
     package var away: Set<DeviceID> = []
     /// The number of notifications that the slice passed.
@@ -94,15 +94,15 @@ package struct ExpiredSlice: Hashable, Sendable {
     package var next: SweepPosition?
 
     /// Creates the findings of a slice.
-    package init(devices: Set<DeviceID>, ended: Set<RegistrationPlace> = [], next: SweepPosition?) {
+    package init(devices: Set<DeviceID>, ended: Set<RegistrationKey> = [], next: SweepPosition?) {
         self.devices = devices
         self.ended = ended
         self.next = next
     }
 }
 
-/// An app on a device in one environment.
-package struct RegistrationPlace: Hashable, Sendable {
+/// The key of a registration: an app on a device, in one environment.
+package struct RegistrationKey: Hashable, Sendable {
     /// The device.
     package var device: DeviceID
     /// The app on it.

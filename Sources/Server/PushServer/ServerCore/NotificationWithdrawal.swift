@@ -15,9 +15,9 @@ package protocol NotificationWithdrawal: Sendable {
 package enum WithdrawalOutcome: Hashable, Sendable {
     /// The notification was queued, and does not reach the device any more.
     case withdrawn
-    /// The device has it, or may have it, and is notified to remove it from the screen. It is queued no longer.
+    /// The device has the notification, or may have it, and is asked to remove it from the screen. It no longer waits.
     case mayHaveArrived
-    /// It was withdrawn before, or had left its mailbox without being sent, as its timeline shows.
+    /// The notification was withdrawn before, or had left its mailbox without being sent, as its timeline shows.
     case ended
     /// The device has no such notification.
     case unknown

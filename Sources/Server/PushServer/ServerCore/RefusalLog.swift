@@ -6,12 +6,12 @@ import Synchronization
 /// number of those that had none. Thread-safe.
 final class RefusalLog: Sendable {
     private let logger: Logger
-    private let budget: Mutex<LogBudget>
+    private let budget: Mutex<LogTokenBucket>
 
     /// Logs nothing yet.
     init(logger: Logger, at now: Timestamp) {
         self.logger = logger
-        budget = Mutex(LogBudget(at: now))
+        budget = Mutex(LogTokenBucket(at: now))
     }
 
     /// Logs one refusal by its internal id, with which a timeline answers.

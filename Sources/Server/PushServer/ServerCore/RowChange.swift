@@ -22,7 +22,7 @@ package enum RowChange: Hashable, Sendable {
     /// Adds to what expired while the device was away.
     case addMissed(MissedNotifications, of: DeviceID)
     /// Deletes the counts of what expired while the device was away: those of one app in one environment, or all.
-    case forgetMissed(of: DeviceID, only: RegistrationPlace?)
+    case forgetMissed(of: DeviceID, only: RegistrationKey?)
     /// Records a device's presence.
     case noteSeen(DeviceID, at: Timestamp)
     /// Adds a line to a timeline, unless it has one with the same time and state.

@@ -1,5 +1,5 @@
 /// A value of a column, as it moves from one database to another.
-package enum StoredValue: Hashable, Sendable {
+package enum ColumnValue: Hashable, Sendable {
     /// NULL.
     case null
     /// A number; truth values are 0 and 1.

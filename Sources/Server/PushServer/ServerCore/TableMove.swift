@@ -14,10 +14,10 @@ package protocol TableStore {
     func isNew() throws -> Bool
 
     /// Calls a closure with each row of a table that is selected, in no order.
-    func forEachRow(of table: StoredTable, _ selection: RowSelection, _ body: ([StoredValue]) throws -> Void) throws
+    func forEachRow(of table: StoredTable, _ selection: RowSelection, _ body: ([ColumnValue]) throws -> Void) throws
 
     /// Inserts rows into a table.
-    func insert(_ rows: [[StoredValue]], into table: StoredTable) throws
+    func insert(_ rows: [[ColumnValue]], into table: StoredTable) throws
 
     /// The last number that the database gave in a table of ``StoredTable/numbered``; 0 for none.
     func lastNumber(in table: StoredTable) throws -> Int64
@@ -37,9 +37,9 @@ extension TableStore {
     /// Inserts the selected rows of another database, a batch at a time, and calls a closure with each.
     package func insertRows(
         of table: StoredTable, _ selection: RowSelection = .all, from source: some TableStore,
-        _ body: ([StoredValue]) -> Void
+        _ body: ([ColumnValue]) -> Void
     ) throws {
-        var rows: [[StoredValue]] = []
+        var rows: [[ColumnValue]] = []
         var bytes = 0
         try source.forEachRow(of: table, selection) { row in
             body(row)
@@ -78,7 +78,7 @@ package struct RowDigest: Hashable, Sendable {
     ///
     /// - Returns: The beginning of the row's hash.
     @discardableResult
-    package mutating func add(_ row: [StoredValue]) -> UInt64 {
+    package mutating func add(_ row: [ColumnValue]) -> UInt64 {
         var bytes: [UInt8] = []
         for value in row {
             switch value {
@@ -203,7 +203,7 @@ package struct TableMove {
 
 extension StoredTable {
     /// The value of ``owner`` in a row; 0 for a table without one.
-    fileprivate func owner(of row: [StoredValue]) -> Int64 {
+    fileprivate func owner(of row: [ColumnValue]) -> Int64 {
         guard let owner, let column = columns.firstIndex(of: owner), case .integer(let number) = row[column] else {
             return 0
         }

@@ -11,7 +11,7 @@ package protocol WebRegistrationSource: Sendable {
     /// Reads the registrations of a device; completes once, on any thread.
     func registrations(
         of device: DeviceID,
-        then complete: @escaping @Sendable (Result<[WebRegistrationPlace: WebRegistration], any Error>) -> Void)
+        then complete: @escaping @Sendable (Result<[WebRegistrationKey: WebRegistration], any Error>) -> Void)
 }
 
 /// A source without browser registrations.
@@ -25,7 +25,7 @@ package struct NoWebRegistrations: WebRegistrationSource {
     /// Completes at once, with none.
     package func registrations(
         of device: DeviceID,
-        then complete: @escaping @Sendable (Result<[WebRegistrationPlace: WebRegistration], any Error>) -> Void
+        then complete: @escaping @Sendable (Result<[WebRegistrationKey: WebRegistration], any Error>) -> Void
     ) { complete(.success([:])) }
 }
 
@@ -64,14 +64,14 @@ package final class WebRegistrations: WebRegistrationSource {
     /// Reads the registrations from the register, with the topics of their apps.
     package func registrations(
         of device: DeviceID,
-        then complete: @escaping @Sendable (Result<[WebRegistrationPlace: WebRegistration], any Error>) -> Void
+        then complete: @escaping @Sendable (Result<[WebRegistrationKey: WebRegistration], any Error>) -> Void
     ) {
         Task {
             do {
-                var found: [WebRegistrationPlace: WebRegistration] = [:]
+                var found: [WebRegistrationKey: WebRegistration] = [:]
                 for kept in try await store.webRegistrations(of: device) {
                     guard let app = try await apps.find(kept.app) else { continue }
-                    found[WebRegistrationPlace(topic: app.topic, environment: kept.environment)] = kept.registration
+                    found[WebRegistrationKey(topic: app.topic, environment: kept.environment)] = kept.registration
                 }
                 complete(.success(found))
             } catch { complete(.failure(error)) }

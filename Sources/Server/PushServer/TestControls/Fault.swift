@@ -65,7 +65,7 @@ package struct Fault: Sendable {
         package init() {}
     }
 
-    /// An answer in place of the request's own.
+    /// A response that is sent instead of the request's own.
     package struct Reply: Hashable, Sendable {
         /// The status.
         package var status: Int

@@ -94,7 +94,7 @@ package final class AppMessageReceiver: UpstreamReceiver {
                 case .failure(let refused): outcomes[place] = .refused(refused.refusal)
                 }
             }
-            let keepings = messages.isEmpty ? [] : try await store.keep(messages, limits: limits, at: now)
+            let keepings = messages.isEmpty ? [] : try await store.save(messages, limits: limits, at: now)
             for (place, keeping) in zip(places, keepings) { outcomes[place] = Self.outcome(of: keeping) }
             arrivalSignal.send()
         } catch {

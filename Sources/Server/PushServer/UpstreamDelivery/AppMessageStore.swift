@@ -5,7 +5,7 @@ package protocol AppMessageStore: Sendable {
     /// Stores messages, in order, in one transaction, durably when this returns; returns the outcome of each.
     ///
     /// - Throws: The store's error; then none is stored.
-    func keep(_ messages: [AppMessage], limits: MessageLimits, at now: Timestamp) async throws -> [MessageInsertion]
+    func save(_ messages: [AppMessage], limits: MessageLimits, at now: Timestamp) async throws -> [MessageInsertion]
 
     /// The queued messages after a number, in order. Expired ones are left out, and so are those queued for a webhook,
     /// unless the scope is its app.

@@ -1,8 +1,8 @@
 /// Migration 22: the audit log.
 extension Schema {
-    /// The log of changes: an entry before a change, and its end after it. Triggers refuse every change of a row, also what
-    /// `INSERT OR REPLACE` would delete, for which no trigger of DELETE runs.
-    static let twentySecond = """
+    /// The log of changes: an entry before a change, and its end after it. Triggers refuse to change or delete a row.
+    /// Another refuses an `INSERT OR REPLACE` of an existing number, whose deletion runs no trigger of DELETE.
+    static let migration22 = """
         CREATE TABLE audit(
             number INTEGER PRIMARY KEY AUTOINCREMENT CHECK(number > 0),
             at INTEGER NOT NULL,

@@ -1,7 +1,7 @@
 /// Migration 25: broadcast channels.
 extension Schema {
     /// The broadcast channels of apps.
-    static let twentyFifth = """
+    static let migration25 = """
         CREATE TABLE broadcast_channel(
             app INTEGER NOT NULL,
             environment INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 /// Migrations 12 to 16, 19 and 20: the tables of FCM, topics and reports.
 extension Schema {
-    static let twelfth = """
+    static let migration12 = """
         CREATE TABLE service_account(
             key_id TEXT PRIMARY KEY NOT NULL,
             team TEXT NOT NULL,
@@ -24,7 +24,7 @@ extension Schema {
         """
 
     /// Registrations in browsers' form, installations of apps, keys for enrolment, and devices that are blocked.
-    static let thirteenth = """
+    static let migration13 = """
         CREATE TABLE web_registration(
             device INTEGER NOT NULL,
             app INTEGER NOT NULL,
@@ -69,7 +69,7 @@ extension Schema {
     /// The messages of apps on devices to their providers. Ended ones are kept for a while without their content, so
     /// that none is delivered twice. Triggers count the queued ones, for an app under the device 0, so that no limit
     /// needs a count.
-    static let fourteenth = """
+    static let migration14 = """
         CREATE TABLE app_message(
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             device INTEGER NOT NULL,
@@ -120,7 +120,7 @@ extension Schema {
     /// broadcasts are numbered by one counter, `fanout` in `meta`. A device has processed everything up to its cursor.
     /// Nothing is indexed by the subscribers of a topic: a broadcast costs the same whatever their number. A
     /// broadcast's payload is in `payload` under the broadcast's id, so that `payload_use` has its copies.
-    static let fifteenth = """
+    static let migration15 = """
         CREATE TABLE topic(
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             team TEXT NOT NULL,
@@ -196,7 +196,7 @@ extension Schema {
     /// reads those, keeps the counted outcome of each in report_counted, and the sums in report. Members of a sync
     /// group are moved to sync_clearing when one of them was opened or dismissed: their notifications are to be
     /// cleared.
-    static let sixteenth = """
+    static let migration16 = """
         CREATE TABLE report_change(
             number INTEGER PRIMARY KEY NOT NULL,
             ids BLOB NOT NULL
@@ -248,7 +248,7 @@ extension Schema {
         """
 
     /// Triggers count the installations that an enrolment key has made, so that its limit needs no count.
-    static let nineteenth = """
+    static let migration19 = """
         ALTER TABLE installation ADD COLUMN enrolment_key TEXT;
         ALTER TABLE enrolment_key ADD COLUMN installations INTEGER NOT NULL DEFAULT 0;
         CREATE TRIGGER installation_comes AFTER INSERT ON installation WHEN NEW.enrolment_key IS NOT NULL
@@ -263,7 +263,7 @@ extension Schema {
 
     /// The counts of what expired while devices were away: one row at most for each app, environment and lane of a
     /// device, deleted when it comes back.
-    static let twentieth = """
+    static let migration20 = """
         CREATE TABLE missed(
             device INTEGER NOT NULL,
             app INTEGER NOT NULL,
@@ -276,7 +276,7 @@ extension Schema {
         """
 
     /// The broadcasts that expired, one row for each of their topics, for devices that come back after a long time.
-    static let twentyFirst = """
+    static let migration21 = """
         CREATE TABLE expired_broadcast(
             topic INTEGER NOT NULL,
             expires_at INTEGER NOT NULL,

@@ -1,6 +1,6 @@
 /// Migrations 1 to 11: apps, keys, devices, notifications and their timelines, certificates.
 extension Schema {
-    static let first = """
+    static let migration1 = """
         CREATE TABLE app(
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             topic TEXT NOT NULL UNIQUE,
@@ -91,7 +91,7 @@ extension Schema {
 
     /// Waiting rows contain the environment. Notifications whose payload was still needed when the sweep passed them
     /// are checked again after a while.
-    static let second = """
+    static let migration2 = """
         ALTER TABLE pending ADD COLUMN environment INTEGER NOT NULL DEFAULT 0;
         UPDATE pending SET environment =
             coalesce((SELECT environment FROM message WHERE message.id = pending.message), 0);
@@ -105,7 +105,7 @@ extension Schema {
 
     /// Keys, apps and devices can be revoked; their rows remain, for the timelines and so that no name is reused.
     /// Refused requests are indexed by their team, so that no team's hide another's.
-    static let third = """
+    static let migration3 = """
         ALTER TABLE app ADD COLUMN removed_at INTEGER;
         ALTER TABLE provider_key ADD COLUMN revoked_at INTEGER;
         ALTER TABLE device ADD COLUMN revoked_at INTEGER;
@@ -124,7 +124,7 @@ extension Schema {
 
     /// Payloads that were accepted for many devices are stored once. The messages refer to them from a separate table,
     /// so that those with a payload of their own cost no more than before.
-    static let fifth = """
+    static let migration5 = """
         CREATE TABLE payload(
             id INTEGER PRIMARY KEY NOT NULL,
             lane INTEGER NOT NULL,
@@ -140,7 +140,7 @@ extension Schema {
         """
 
     /// The tombstones for devices: one row at most for each app, environment and lane of a device.
-    static let sixth = """
+    static let migration6 = """
         CREATE TABLE tombstone(
             device INTEGER NOT NULL,
             app INTEGER NOT NULL,
@@ -156,7 +156,7 @@ extension Schema {
         """
 
     /// The recalls for devices: one row at most for each notification, deleted with it.
-    static let seventh = """
+    static let migration7 = """
         CREATE TABLE recall(
             device INTEGER NOT NULL,
             id INTEGER NOT NULL,
@@ -168,7 +168,7 @@ extension Schema {
         """
 
     /// The public keys to which senders encrypt: one for each active registration that has published one.
-    static let eighth = """
+    static let migration8 = """
         CREATE TABLE encryption_key(
             device INTEGER NOT NULL,
             app INTEGER NOT NULL,
@@ -183,7 +183,7 @@ extension Schema {
 
     /// Providers have certificates, teams have names, and apps a name and capabilities. Revoked certificates remain, so
     /// that they are recognized.
-    static let ninth = """
+    static let migration9 = """
         CREATE TABLE team(
             id TEXT PRIMARY KEY NOT NULL,
             name TEXT NOT NULL,
@@ -211,7 +211,7 @@ extension Schema {
 
     /// The ends of registrations by the app, a revocation or a removal, until a provider reads them. Of unread ones the
     /// newest 200,000 are kept.
-    static let tenth = """
+    static let migration10 = """
         CREATE TABLE ended_registration(
             number INTEGER PRIMARY KEY AUTOINCREMENT,
             app INTEGER NOT NULL,
@@ -232,7 +232,7 @@ extension Schema {
 
     /// The time at which a device's presence was last recorded; NULL since its enrolment. It is unknown for earlier
     /// devices, which count as seen now.
-    static let eleventh = """
+    static let migration11 = """
         ALTER TABLE device ADD COLUMN seen_at INTEGER;
         UPDATE device SET seen_at = CAST(strftime('%s', 'now') AS INTEGER) * 1000;
         """

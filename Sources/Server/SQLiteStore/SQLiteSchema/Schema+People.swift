@@ -1,6 +1,6 @@
 /// Migration 23: the people of the console.
 extension Schema {
-    static let twentyThird = """
+    static let migration23 = """
         CREATE TABLE person(
             id TEXT PRIMARY KEY NOT NULL,
             name TEXT NOT NULL UNIQUE,

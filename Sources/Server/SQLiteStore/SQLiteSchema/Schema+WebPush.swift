@@ -1,7 +1,7 @@
 /// Migration 24: browsers' subscriptions.
 extension Schema {
     /// The subscriptions that browsers made over a WebSocket; they end with the registration of their app.
-    static let twentyFourth = """
+    static let migration24 = """
         CREATE TABLE web_channel(
             device INTEGER NOT NULL,
             channel BLOB NOT NULL,

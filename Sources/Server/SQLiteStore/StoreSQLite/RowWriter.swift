@@ -178,7 +178,7 @@ struct RowWriter {
         ])
     }
 
-    private func forgetMissed(of device: DeviceID, only place: RegistrationPlace?) throws {
+    private func forgetMissed(of device: DeviceID, only place: RegistrationKey?) throws {
         guard let place else {
             return try database.cachedStatement(sql: "DELETE FROM missed WHERE device = ?")
                 .execute(arguments: [device.column])

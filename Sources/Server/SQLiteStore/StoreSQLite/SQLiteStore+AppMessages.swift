@@ -5,15 +5,15 @@ import PushServer
 
 extension SQLiteStore: AppMessageStore {
     /// Stores the messages in one transaction of the writer's.
-    package func keep(
+    package func save(
         _ messages: [AppMessage], limits: MessageLimits, at now: Timestamp
     ) async throws -> [MessageInsertion] {
         try await pool.write { database in
-            try messages.map { try Self.keep($0, limits: limits, at: now, database: database) }
+            try messages.map { try Self.save($0, limits: limits, at: now, database: database) }
         }
     }
 
-    private static func keep(
+    private static func save(
         _ message: AppMessage, limits: MessageLimits, at now: Timestamp, database: Database
     ) throws -> MessageInsertion {
         let known = try Int.fetchOne(

@@ -163,12 +163,12 @@ extension SQLiteStore {
         }
     }
 
-    private static func place(of device: DeviceID, _ row: Row) -> RegistrationPlace {
-        RegistrationPlace(
+    private static func place(of device: DeviceID, _ row: Row) -> RegistrationKey {
+        RegistrationKey(
             device: device, app: AppID(column: row["app"]), environment: PushEnvironment(column: row["environment"]))
     }
 
-    private static func waiting(for device: DeviceID, _ database: Database) throws -> [RegistrationPlace: Int] {
+    private static func waiting(for device: DeviceID, _ database: Database) throws -> [RegistrationKey: Int] {
         let rows = try Row.fetchAll(
             database,
             sql: "SELECT app, environment, count(*) AS count FROM pending WHERE device = ? GROUP BY app, environment",
@@ -178,7 +178,7 @@ extension SQLiteStore {
 
     private static func missed(
         by device: DeviceID, _ database: Database
-    ) throws -> [RegistrationPlace: [DeviceDetail.Missed]] {
+    ) throws -> [RegistrationKey: [DeviceDetail.Missed]] {
         let rows = try Row.fetchAll(
             database,
             sql: """

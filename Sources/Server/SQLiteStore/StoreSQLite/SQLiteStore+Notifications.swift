@@ -85,7 +85,7 @@ extension SQLiteStore: NotificationStore {
                 if row[6] as Bool? == true { slice.away.insert(device) }
                 guard row[5] as Bool else { continue }
                 slice.ended.insert(
-                    RegistrationPlace(
+                    RegistrationKey(
                         device: device, app: AppID(column: row[3]), environment: PushEnvironment(column: row[4])))
             }
             if rows.count == limit, let last = rows.last, let device = DeviceID(column: last[0]) {

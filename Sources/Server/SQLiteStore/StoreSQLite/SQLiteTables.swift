@@ -61,7 +61,7 @@ package struct SQLiteTables: TableStore {
 
     /// Reads a table row by row, with one statement whatever is selected.
     package func forEachRow(
-        of table: StoredTable, _ selection: RowSelection, _ body: ([StoredValue]) throws -> Void
+        of table: StoredTable, _ selection: RowSelection, _ body: ([ColumnValue]) throws -> Void
     ) throws {
         var sql = "SELECT \(table.columns.joined(separator: ", ")) FROM \(table.name)"
         var arguments = StatementArguments()
@@ -86,7 +86,7 @@ package struct SQLiteTables: TableStore {
     }
 
     /// Inserts the rows one by one.
-    package func insert(_ rows: [[StoredValue]], into table: StoredTable) throws {
+    package func insert(_ rows: [[ColumnValue]], into table: StoredTable) throws {
         // A waiting row has the notification's id twice here.
         let copied = table.name == "pending" ? [("message", 1)] : []
         let names = table.columns + copied.map(\.0)

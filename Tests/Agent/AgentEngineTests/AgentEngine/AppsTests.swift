@@ -207,7 +207,7 @@ import Testing
         var world = EngineWorld()
         let connection = try world.connect()
         let effects = world.effects { engine, context in
-            for (number, command) in [CenterCommand.setBadge(5), .badge].enumerated() {
+            for (number, command) in [NotificationCenterCommand.setBadge(5), .badge].enumerated() {
                 engine.handleCenterCommand(
                     command, request: Int64(number), from: app, connection: connection, context: context)
             }

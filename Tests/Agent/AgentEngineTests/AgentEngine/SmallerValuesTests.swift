@@ -12,14 +12,14 @@ import Testing
     }
 }
 
-@Suite struct SurroundingsTests {
+@Suite struct ScreenAndQuietHoursTests {
     @Test func `a first word that the screen is open is no change`() {
-        var surroundings = Surroundings(quietHours: nil)
-        #expect(!surroundings.isScreenKnown)
-        #expect(surroundings.screenChanged(isLocked: false) == false)
-        #expect(surroundings.isScreenKnown)
-        #expect(surroundings.screenChanged(isLocked: true) == true)
-        #expect(surroundings.isScreenLocked)
+        var screenAndQuietHours = ScreenAndQuietHours(quietHours: nil)
+        #expect(!screenAndQuietHours.isScreenKnown)
+        #expect(screenAndQuietHours.screenChanged(isLocked: false) == false)
+        #expect(screenAndQuietHours.isScreenKnown)
+        #expect(screenAndQuietHours.screenChanged(isLocked: true) == true)
+        #expect(screenAndQuietHours.isScreenLocked)
     }
 }
 

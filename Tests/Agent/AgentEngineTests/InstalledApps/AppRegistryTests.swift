@@ -71,10 +71,10 @@ struct AppRegistryTests {
 
     @Test func `manifests are read when their folder has changed, and an app must be missing twice`() {
         var registry = registry()
-        #expect(registry.manifestsChanged(["a"]) == true)
-        #expect(registry.manifestsChanged(["a"]) == false)
+        #expect(registry.updateFingerprint(["a"]) == true)
+        #expect(registry.updateFingerprint(["a"]) == false)
         registry.forgetManifests()
-        #expect(registry.manifestsChanged(["a"]) == true)
+        #expect(registry.updateFingerprint(["a"]) == true)
         #expect(registry.noteMissing(Self.app) == true)
         #expect(registry.noteMissing(Self.app) == false)
         registry.endMissing(Self.app)

@@ -14,12 +14,12 @@ private struct Machine {
 
     init(loading rows: [PendingRequest] = []) { tell(.loaded(rows)) }
 
-    var surroundings: RequestSchedule.Surroundings {
-        RequestSchedule.Surroundings(now: now, zones: { [zones] in zones[$0] }, missedPolicy: { _ in .standard })
+    var context: RequestSchedule.ScheduleContext {
+        RequestSchedule.ScheduleContext(now: now, zones: { [zones] in zones[$0] }, missedPolicy: { _ in .standard })
     }
 
     @discardableResult mutating func tell(_ event: RequestSchedule.Event) -> [RequestSchedule.Directive] {
-        schedule.handle(event, surroundings)
+        schedule.handle(event, context)
     }
 
     /// Time passes, and the alarm rings.
@@ -107,7 +107,7 @@ struct RequestScheduleTests {
         // What is added meanwhile is held too; its times are by the clock as it is.
         let late = machine.row(4, Self.nine)
         machine.tell(.stored(late, replaced: []))
-        let times = machine.schedule.nextTimes(of: late, count: 2, machine.surroundings)
+        let times = machine.schedule.nextTimes(of: late, count: 2, machine.context)
         #expect(times.count == 2 && times.allSatisfy { $0 > machine.now.wall })
         _ = machine.moves(to: 52.6)
         let dwelt = machine.pass(29)

@@ -16,7 +16,7 @@ private struct Trial {
         for id in ids { tell(.arrived(NotificationID(rawValue: id), app: app)) }
     }
 
-    /// Lets time pass, with every deadline on the way.
+    /// Lets time pass, with every deadline in between.
     mutating func pass(_ duration: Duration) {
         let end = now + duration
         while let deadline = queue.nextDeadline, deadline <= end {

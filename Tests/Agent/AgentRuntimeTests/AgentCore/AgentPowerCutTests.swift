@@ -70,7 +70,7 @@ struct AgentPowerCutTests {
             PresentationConditions(standing: AppNotificationRecord(), policy: .granted), at: noon)
     }
 
-    /// Sixty arrivals; some are confirmed, handed and opened, and the log is copied into the database on the way.
+    /// Sixty arrivals; some are confirmed, handed and opened, and the log is copied into the database meanwhile.
     private func work(_ path: String, position: () -> Int) throws -> [Promise] {
         let (store, _) = try AgentStore.open(path: path, now: noon)
         try store.write { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 40") }

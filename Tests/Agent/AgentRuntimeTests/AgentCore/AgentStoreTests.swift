@@ -482,9 +482,9 @@ struct AgentStoreTests {
 
     @Test func `forgetting the identity keeps what waits for apps`() throws {
         let device = try #require(DeviceID(7))
-        try store.keep(DeviceIdentity(device: device, secret: .max))
-        try store.keep("ab", app: app, team: TeamID(rawValue: "ALDABADEMO"), environment: .sandbox)
-        try store.keep(nil, app: "com.example.other", team: TeamID(rawValue: "ALDABADEMO"), environment: .sandbox)
+        try store.save(DeviceIdentity(device: device, secret: .max))
+        try store.save("ab", app: app, team: TeamID(rawValue: "ALDABADEMO"), environment: .sandbox)
+        try store.save(nil, app: "com.example.other", team: TeamID(rawValue: "ALDABADEMO"), environment: .sandbox)
         _ = try store.commit([arrival(1)])
         #expect(try store.read { try $0.identity() } == DeviceIdentity(device: device, secret: .max))
         #expect(try store.read { try $0.registration(app: app, environment: .sandbox) } == .token("ab"))

@@ -18,14 +18,14 @@ import Testing
         return content
     }
 
-    private func ask(_ command: CenterCommand, _ app: TestApp, request: Int64 = 1) async -> CenterAnswer? {
+    private func ask(_ command: NotificationCenterCommand, _ app: TestApp, request: Int64 = 1) async -> CenterAnswer? {
         app.send(.center(request: request, command))
         let message = await app.inbox.next { if case .centerAnswered = $0 { true } else { false } }
         guard case .centerAnswered(request, let answer)? = message else { return nil }
         return answer
     }
 
-    private func add(_ identifier: String, _ content: NotificationContent? = nil) -> CenterCommand {
+    private func add(_ identifier: String, _ content: NotificationContent? = nil) -> NotificationCenterCommand {
         .add(NotificationRequest(identifier: identifier, content: content ?? self.content()))
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import AgentRuntime
 
-/// Data messages on their way through the agent to an app's direct channel.
+/// Data messages through the agent to an app's direct channel.
 @Suite(.timeLimit(.minutes(5)))
 struct DirectChannelTests {
     private func loggedIn(_ harness: AgentHarness) async throws -> FakeSession {

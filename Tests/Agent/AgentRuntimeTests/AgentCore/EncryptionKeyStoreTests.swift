@@ -23,7 +23,7 @@ struct EncryptionKeyStoreTests {
     private func register(days: Int64 = 0, _ environment: PushEnvironment = .sandbox) throws -> RecipientPublicKey {
         let now = noon.adding(milliseconds: days * day)
         let key = try store.keyToPublish(app: app, environment: environment, now: now)
-        try store.keep("token", app: app, team: TeamID(rawValue: "TEAM000001"), environment: environment)
+        try store.save("token", app: app, team: TeamID(rawValue: "TEAM000001"), environment: environment)
         try store.keyPublished(app: app, environment: environment, now: now)
         return key
     }
@@ -48,7 +48,7 @@ struct EncryptionKeyStoreTests {
 
     @Test func `a registration after its end has a new key at once`() throws {
         let first = try register()
-        try store.keep(nil, app: app, team: TeamID(rawValue: "TEAM000001"), environment: .sandbox)
+        try store.save(nil, app: app, team: TeamID(rawValue: "TEAM000001"), environment: .sandbox)
         let second = try register()
         #expect(try keys() == [second, first])
     }

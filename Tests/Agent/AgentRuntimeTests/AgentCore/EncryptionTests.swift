@@ -8,7 +8,7 @@ import Testing
 @testable import AgentEngine
 @testable import AgentRuntime
 
-/// Encrypted payloads on their way through the agent.
+/// Encrypted payloads through the agent.
 @Suite(.timeLimit(.minutes(5)))
 struct EncryptionTests {
     private let placeholder = EncryptedPayload.Placeholder(title: "Placeholder", body: "Something came")

@@ -27,7 +27,7 @@ private final class ReceivingApp: NSObject, MessagingDelegate {
     }
 }
 
-/// The whole way in one process: server's session, agent, socket, host, messaging, delegate.
+/// The whole path in one process: server's session, agent, socket, host, messaging, delegate.
 @MainActor @Suite(.timeLimit(.minutes(5)))
 struct FirebasePathTests {
     @Test func `an app gets its token, and a data message of the fcm lane once`() async throws {

@@ -70,7 +70,7 @@ struct NotificationDay: WaitingRequests {
         _ = await app.inbox.next { if case .handledConfirmed = $0 { true } else { false } }
     }
 
-    private func ask(_ command: CenterCommand, number: Int64) async -> CenterAnswer? {
+    private func ask(_ command: NotificationCenterCommand, number: Int64) async -> CenterAnswer? {
         app.send(.center(request: number, command))
         let message = await app.inbox.next { if case .centerAnswered(number, _) = $0 { true } else { false } }
         guard case .centerAnswered(_, let answer)? = message else { return nil }

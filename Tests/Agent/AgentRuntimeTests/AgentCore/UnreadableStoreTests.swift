@@ -53,7 +53,7 @@ import Testing
             var record = AppNotificationRecord()
             record.settings.sounds = false
             _ = try store.commit([.standing(app: Self.other, record)])
-            try store.keep(nil, app: Self.other, team: TeamID(rawValue: "TEAM000001"), environment: .sandbox)
+            try store.save(nil, app: Self.other, team: TeamID(rawValue: "TEAM000001"), environment: .sandbox)
         }
         try await harness.start(timing: Self.timing)
         try hide(table, of: harness)

@@ -118,7 +118,7 @@ final class FakeLinkStore: ServerLinkStore {
         }
     }
 
-    func keep(_ identity: DeviceIdentity) throws { try with { $0.identity = identity } }
+    func save(_ identity: DeviceIdentity) throws { try with { $0.identity = identity } }
     func forgetIdentity() throws {
         try with { state in
             state.identity = nil
@@ -135,7 +135,7 @@ final class FakeLinkStore: ServerLinkStore {
     func registeredTeam(app: BundleID, environment: PushEnvironment) throws -> TeamID? {
         try with { $0.tokens[app] == nil ? nil : $0.teams[app] }
     }
-    func keep(_ token: String?, app: BundleID, team: TeamID, environment: PushEnvironment) throws {
+    func save(_ token: String?, app: BundleID, team: TeamID, environment: PushEnvironment) throws {
         try with { state in
             state.tokens[app] = .some(token)
             state.teams[app] = team

@@ -25,7 +25,8 @@ import Testing
         let now = ClockReading(wall: noon, boot: UUID(), sinceBoot: 0)
         return ManagementCommandHandler(
             registry: registry, store: store, schedule: RequestSchedule(),
-            surroundings: RequestSchedule.Surroundings(now: now, zones: { _ in nil }, missedPolicy: { _ in .standard }),
+            scheduleContext: RequestSchedule.ScheduleContext(
+                now: now, zones: { _ in nil }, missedPolicy: { _ in .standard }),
             circumstances: ManagementCommandHandler.AgentSnapshot(
                 isConnected: false, hasServer: true, hasScreen: false, quietHours: quietHours, positionSource: nil))
     }

@@ -52,7 +52,7 @@ struct UnifiedPushTablesTests {
         let envelope = WebPushEnvelope(contentEncoding: encoding, body: body)
         return try apply(
             .arrived(
-                ArrivedPushMessage(
+                ReceivedUnifiedPushMessage(
                     carrier: carrier(id, topic: topic, expiresAt: expiresAt),
                     message: ChannelMessage(channel: channel, envelope: envelope), session: 1)))
     }

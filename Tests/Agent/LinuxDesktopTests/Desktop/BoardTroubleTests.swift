@@ -3,7 +3,7 @@ import Testing
 
 @testable import LinuxDesktop
 
-/// Servers and buses that end while something is on its way.
+/// Servers and buses that end while a call is pending.
 extension BoardTests {
     /// A server begins: the ticket by which it is asked what it can do.
     func begin(_ owner: String = ":1.9", on board: inout DesktopNotificationState) throws -> UInt64 {
@@ -60,7 +60,8 @@ extension BoardTests {
             Issue.record("not asked")
             return
         }
-        let directives = board.handle(.features(ServerFeatures(name: "x", capabilities: capabilities), ticket: ticket))
+        let directives = board.handle(
+            .features(NotificationServerInformation(name: "x", capabilities: capabilities), ticket: ticket))
         guard case .notify(let message, let call)? = directives.first, directives.count == 1 else {
             Issue.record("not shown, or heard again: \(directives)")
             return

@@ -106,7 +106,7 @@ extension BoardTests {
     @Test func `an update is not heard`() throws {
         var board = DesktopNotificationState()
         _ = board.handle(.present(presentation(1)))
-        _ = board.handle(.features(ServerFeatures(name: "x", capabilities: ["sound"]), ticket: 1))
+        _ = board.handle(.features(NotificationServerInformation(name: "x", capabilities: ["sound"]), ticket: 1))
         _ = board.handle(.notified(ticket: 2, serverID: 7))
         var loud = presentation(1)
         loud.sound = .standard
@@ -165,7 +165,7 @@ extension BoardTests {
         #expect(calls(board.handle(.present(presentation(1000)))).count == 1)
     }
 
-    /// What takes a notification away while its still is on its way.
+    /// What takes a notification away while its still is being made.
     static let ends: [DesktopNotificationState.Event] = [
         .closed(serverID: 7, reason: 2), .actionInvoked(serverID: 7, key: "default"),
         .withdraw(NotificationID(rawValue: 1)),

@@ -12,7 +12,7 @@ func presentation(_ id: Int64, identifier: String? = nil, app: BundleID = "com.e
 }
 
 struct BoardTests {
-    let features = ServerFeatures(name: "test 1", capabilities: ["actions", "body-markup"])
+    let features = NotificationServerInformation(name: "test 1", capabilities: ["actions", "body-markup"])
 
     func id(_ raw: Int64) -> NotificationID { NotificationID(rawValue: raw) }
 
@@ -282,7 +282,8 @@ struct BoardTests {
             Issue.record("not asked")
             return
         }
-        let directives = board.handle(.features(ServerFeatures(name: "x", capabilities: capabilities), ticket: ticket))
+        let directives = board.handle(
+            .features(NotificationServerInformation(name: "x", capabilities: capabilities), ticket: ticket))
         #expect(directives.contains(.play(.file("/tmp/bell.wav"), volume: 0.5)) == isPlayed)
         #expect(calls(directives).count == 1)
     }
@@ -295,7 +296,8 @@ struct BoardTests {
             Issue.record("not asked")
             return
         }
-        let directives = board.handle(.features(ServerFeatures(name: "x", capabilities: []), ticket: ticket))
+        let directives = board.handle(
+            .features(NotificationServerInformation(name: "x", capabilities: []), ticket: ticket))
         #expect(directives == [.answer(id(1), .failed(reason: "x shows no buttons"))])
     }
 

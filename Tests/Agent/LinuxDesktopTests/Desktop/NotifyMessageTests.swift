@@ -15,15 +15,17 @@ struct NotifyMessageTests {
     @Test func `title and subtitle become the summary, else the app's name`() {
         var presentation = presentation(1)
         presentation.subtitle = "Today"
-        #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).summary == "Milk 1 - Today")
+        #expect(
+            NotifyMessage(presentation, replaces: 0, features: NotificationServerInformation()).summary
+                == "Milk 1 - Today")
         (presentation.title, presentation.subtitle) = ("", "")
-        #expect(NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).summary == "Todo")
+        #expect(NotifyMessage(presentation, replaces: 0, features: NotificationServerInformation()).summary == "Todo")
     }
 
     @Test func `a call rings`() {
         var presentation = presentation(1)
         presentation.sound = .standard
-        let features = ServerFeatures(name: "x", capabilities: ["sound"])
+        let features = NotificationServerInformation(name: "x", capabilities: ["sound"])
         func name() -> NotifyMessage.Hint? {
             NotifyMessage(presentation, replaces: 0, features: features).hints["sound-name"]
         }
@@ -46,7 +48,7 @@ struct NotifyMessageTests {
                 identifier: "answer", label: "Answer\(over)",
                 reply: Presentation.Reply(placeholder: "\(over)Write", submitLabel: "Se\(over)nd")),
         ]
-        let features = ServerFeatures(name: "x", capabilities: ["actions", "inline-reply"])
+        let features = NotificationServerInformation(name: "x", capabilities: ["actions", "inline-reply"])
         let message = NotifyMessage(presentation, replaces: 0, features: features)
         #expect(message.appName == "Todo" && message.summary == "Milk - Today")
         #expect(Array(message.body.unicodeScalars) == Array("a\(isolate)b\u{2069}\ncd".unicodeScalars))
@@ -59,21 +61,23 @@ struct NotifyMessageTests {
     @Test func `a body that is cut off ends the directions that it has begun`() {
         var presentation = presentation(1)
         presentation.body = "\u{2067}" + String(repeating: "a", count: 1000) + "\u{2069}"
-        let message = NotifyMessage(presentation, replaces: 0, features: ServerFeatures(name: "lxqt-notificationd"))
+        let message = NotifyMessage(
+            presentation, replaces: 0, features: NotificationServerInformation(name: "lxqt-notificationd"))
         #expect(message.body.unicodeScalars.last == "\u{2069}")
     }
 
     @Test func `hints and actions follow what the server can do`() {
         var presentation = presentation(1)
         presentation.category = "REMINDER"
-        let plain = NotifyMessage(presentation, replaces: 3, features: ServerFeatures())
+        let plain = NotifyMessage(presentation, replaces: 3, features: NotificationServerInformation())
         #expect(plain.actions == [])
         #expect(plain.replaces == 3)
         #expect(plain.hints["x-canonical-private-synchronous"] == nil)
         #expect(plain.hints["desktop-entry"] == .string("com.example.todo"))
         #expect(plain.hints["category"] == .string("REMINDER"))
         #expect(plain.hints["urgency"] == .byte(1))
-        let features = ServerFeatures(name: "x", capabilities: ["actions", "x-canonical-private-synchronous"])
+        let features = NotificationServerInformation(
+            name: "x", capabilities: ["actions", "x-canonical-private-synchronous"])
         let rich = NotifyMessage(presentation, replaces: 0, features: features)
         #expect(rich.actions == ["default", "Open"])
         #expect(rich.hints["x-canonical-private-synchronous"] == .string("com.example.todo/id-1"))
@@ -92,7 +96,7 @@ struct NotifyMessageTests {
         presentation.buttons = Self.buttons
         presentation.openLabel = "Look"
         let plain = NotifyMessage(
-            presentation, replaces: 0, features: ServerFeatures(name: "x", capabilities: ["actions"]))
+            presentation, replaces: 0, features: NotificationServerInformation(name: "x", capabilities: ["actions"]))
         #expect(
             plain.actions == [
                 "default", "Look", "button:done", "Done", "button:answer", "Answer", "button:default",
@@ -100,7 +104,7 @@ struct NotifyMessageTests {
             ])
         let inline = NotifyMessage(
             presentation, replaces: 0,
-            features: ServerFeatures(name: "x", capabilities: ["actions", "inline-reply"]))
+            features: NotificationServerInformation(name: "x", capabilities: ["actions", "inline-reply"]))
         #expect(inline.actions[4...5] == ["inline-reply", "Answer"])
         #expect(inline.hints["x-kde-reply-placeholder-text"] == .string("Write"))
         #expect(inline.hints["x-kde-reply-submit-button-text"] == .string("Send"))
@@ -116,9 +120,9 @@ struct NotifyMessageTests {
     ) {
         var presentation = presentation(1)
         presentation.sound = sound
-        let playing = ServerFeatures(name: "x", capabilities: ["sound"])
+        let playing = NotificationServerInformation(name: "x", capabilities: ["sound"])
         #expect(NotifyMessage(presentation, replaces: 0, features: playing).hints[name] == hint)
-        let mute = NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).hints
+        let mute = NotifyMessage(presentation, replaces: 0, features: NotificationServerInformation()).hints
         #expect(mute["suppress-sound"] == .boolean(true) && mute["sound-name"] == nil && mute["sound-file"] == nil)
     }
 
@@ -126,7 +130,7 @@ struct NotifyMessageTests {
         var presentation = presentation(1)
         presentation.image = "/tmp/milk.png"
         presentation.stays = true
-        let message = NotifyMessage(presentation, replaces: 0, features: ServerFeatures())
+        let message = NotifyMessage(presentation, replaces: 0, features: NotificationServerInformation())
         #expect(message.hints["image-path"] == .string("/tmp/milk.png") && message.expiresAfter == 0)
     }
 
@@ -135,7 +139,7 @@ struct NotifyMessageTests {
     ) -> NotifyMessage {
         NotifyMessage(
             presentation, replaces: 0,
-            features: ServerFeatures(name: server, capabilities: ["actions", "body-markup"]))
+            features: NotificationServerInformation(name: server, capabilities: ["actions", "body-markup"]))
     }
 
     @Test(arguments: [
@@ -189,7 +193,7 @@ struct NotifyMessageTests {
     @Test func `a critical one stays`() {
         var presentation = presentation(1)
         presentation.urgency = .critical
-        let message = NotifyMessage(presentation, replaces: 0, features: ServerFeatures())
+        let message = NotifyMessage(presentation, replaces: 0, features: NotificationServerInformation())
         #expect(message.expiresAfter == 0)
         #expect(message.hints["urgency"] == .byte(2))
     }

@@ -8,7 +8,7 @@ struct NotifyProgressTests {
     private func hint(_ progress: Double?) -> NotifyMessage.Hint? {
         var presentation = presentation(1)
         presentation.progress = progress
-        return NotifyMessage(presentation, replaces: 0, features: ServerFeatures()).hints["value"]
+        return NotifyMessage(presentation, replaces: 0, features: NotificationServerInformation()).hints["value"]
     }
 
     @Test func `a notification without a progress has no bar`() {

@@ -41,7 +41,7 @@ private struct Simulation {
     var toStore: [[OutgoingNotification]] = []
     var inOutbox: Set<String> = []
     var isPaging: (after: NotificationID?, limit: Int)?
-    /// What was committed and is on its way to the connection's own thread.
+    /// What was committed and has not reached the connection's own thread yet.
     var toDeliver: [OutgoingNotification] = []
 
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }

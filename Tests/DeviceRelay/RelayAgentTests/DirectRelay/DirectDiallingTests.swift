@@ -4,8 +4,8 @@ import Testing
 @testable import RelayAgent
 
 @Suite struct DirectDiallingTests {
-    private func sighting(_ id: String, _ address: String = "10.0.0.7", port: UInt16 = 1) -> NearbySighting {
-        NearbySighting(id: id, interface: 3, address: address, port: port, salt: [1], tag: [2])
+    private func sighting(_ id: String, _ address: String = "10.0.0.7", port: UInt16 = 1) -> DiscoveredDevice {
+        DiscoveredDevice(id: id, interface: 3, address: address, port: port, salt: [1], tag: [2])
     }
 
     private func dials(_ dialling: inout DirectDialling, at now: Timestamp, connected: Set<String> = []) -> [String] {

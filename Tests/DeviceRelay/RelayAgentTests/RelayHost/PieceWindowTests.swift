@@ -4,7 +4,7 @@ import Testing
 @testable import RelayAgent
 
 @Suite struct PieceWindowTests {
-    /// Asks and gets for a while over a way of so many milliseconds that carries so many bytes in each.
+    /// Asks and gets for a while over a path of so many milliseconds that carries so many bytes in each.
     private func window(after rounds: Int, milliseconds: Int64, bytesEach: Int64) -> Int64 {
         var window = PieceWindow()
         var (now, arrived): (Timestamp, Int64) = (1000, 0)

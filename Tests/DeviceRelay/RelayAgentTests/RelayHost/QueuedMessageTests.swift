@@ -119,7 +119,7 @@ import Testing
             ask(Self.tell(id))
             #expect(answers(host.received(.undelivered(id: id, reason), at: 1)).map(\.status) == [status])
         }
-        // That the device goes away means nothing to it; that the way to the server does, does.
+        // That the device goes away means nothing to it; that the path to the server does, does.
         ask(Self.tell(id))
         #expect(answers(host.received(.interrupted(device: "9"), at: 1)).isEmpty)
         #expect(answers(host.sessionClosed(at: 2)).map(\.status) == [.outcomeUnknown])

@@ -153,7 +153,7 @@ import Testing
         let stranger = hosts[1].take(
             .stream(id, .taken(RelayOutcome(.success))), from: 9, app: "c.d", name: "C", isTerminal: false, at: 0)
         #expect(stranger.isEmpty && outcome == nil)
-        // Who gives cannot take, nor the other way round.
+        // Who gives cannot take, nor the reverse.
         say(.stream(id, .taken(RelayOutcome(.success))), 0)
         say(.stream(id, .piece(offset: 0, [1])), 1)
         #expect(outcome == nil && steps(0).isEmpty && steps(1).isEmpty)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RelayAgent
 
-/// Two devices whose hosts are joined, and a connection between apps on them, over a way that can be lost.
+/// Two devices whose hosts are joined, and a connection between apps on them, over a path that can be lost.
 @Suite struct RelayLineTests {
     typealias Host = RelayHost
 

@@ -5,7 +5,8 @@ import Testing
 @testable import RelayProtocol
 
 @Suite struct RelayPathsTests {
-    /// Two devices with a way by the server and one of their own, each of which keeps its order; steps are followed when they are told to.
+    /// Two devices with a path by the server and one of their own, each of which keeps its order; steps are followed
+    /// when they are told to.
     struct Pair {
         struct Random: RandomNumberGenerator {
             var state: UInt64

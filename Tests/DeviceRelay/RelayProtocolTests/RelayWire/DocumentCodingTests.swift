@@ -21,12 +21,13 @@ private func sealed(number: Int64 = 0, isRemoved: Bool = false) -> RelaySealedDo
         "What devices and the server say is written and read as another program writes it",
         arguments: [
             ("changed", RelayFrame.documentsChanged),
-            ("ask-put", .documentAsk(id: id, .put(sealed(), over: 2))),
-            ("ask-remove", .documentAsk(id: id, .put(sealed(isRemoved: true), over: 2))),
-            ("ask-get", .documentAsk(id: id, .get(key: key))), ("ask-list", .documentAsk(id: id, .list(after: 7))),
+            ("ask-put", .documentRequest(id: id, .put(sealed(), over: 2))),
+            ("ask-remove", .documentRequest(id: id, .put(sealed(isRemoved: true), over: 2))),
+            ("ask-get", .documentRequest(id: id, .get(key: key))),
+            ("ask-list", .documentRequest(id: id, .list(after: 7))),
             (
                 "ask-list-former",
-                .documentAsk(id: id, .list(after: 0, token: [UInt8](repeating: 0, count: 32)))
+                .documentRequest(id: id, .list(after: 0, token: [UInt8](repeating: 0, count: 32)))
             ),
             ("answer-kept", .documentAnswer(id: id, .kept(revision: 3))),
             ("answer-conflict", .documentAnswer(id: id, .conflict(present: 3, isRemoved: true))),
@@ -106,7 +107,7 @@ private func sealed(number: Int64 = 0, isRemoved: Bool = false) -> RelaySealedDo
     func bounds() throws {
         var largest = sealed()
         largest.body = [UInt8](repeating: 1, count: RelaySealedDocument.longestBody)
-        let put = RelayFrame.documentAsk(id: id, .put(largest, over: 2))
+        let put = RelayFrame.documentRequest(id: id, .put(largest, over: 2))
         #expect(try RelayFrame(put.encoded()) == put)
         for (count, isRead) in [(64, true), (65, false)] {
             let answer = RelayDocumentAnswer.documents(

@@ -18,7 +18,7 @@ import Testing
         func waitingChanged() {}
         func superseded() {}
         func revoked() {}
-        func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
+        func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriteResult) -> Void) {
             if let read = try? RelayFrame(frame) { frames.withLock { $0.append(read) } }
             complete(.written)
         }
@@ -114,7 +114,7 @@ import Testing
         let centre = centre(with: store)
         let (one, two) = (try join(1, account: 1, centre), try join(2, account: 1, centre))
         let stranger = try join(3, account: 9, centre)
-        try say(.documentAsk(id: id, put), as: 1, to: centre)
+        try say(.documentRequest(id: id, put), as: 1, to: centre)
         #expect(store.asked.withLock { $0.map(\.account) } == [name(1)])
         #expect(one.told.isEmpty)
         store.answer(.kept(revision: 1))
@@ -131,7 +131,7 @@ import Testing
     func nothingChanged(_ answer: RelayDocumentAnswer) throws {
         let centre = centre(with: store)
         let (one, two) = (try join(1, account: 1, centre), try join(2, account: 1, centre))
-        try say(.documentAsk(id: id, put), as: 1, to: centre)
+        try say(.documentRequest(id: id, put), as: 1, to: centre)
         store.answer(answer)
         #expect(one.told == [.documentAnswer(id: id, answer)] && two.told.isEmpty)
     }
@@ -140,11 +140,11 @@ import Testing
     func refusals() throws {
         let centre = centre(with: store)
         let silent = try join(1, account: nil, centre)
-        try say(.documentAsk(id: id, put), as: 1, to: centre)
+        try say(.documentRequest(id: id, put), as: 1, to: centre)
         #expect(silent.told == [.documentAnswer(id: id, .refused(.notJoined))])
         let bare = self.centre(with: nil)
         let one = try join(1, account: 1, bare)
-        try say(.documentAsk(id: id, put), as: 1, to: bare)
+        try say(.documentRequest(id: id, put), as: 1, to: bare)
         #expect(one.told == [.documentAnswer(id: id, .refused(.notKept))])
         #expect(store.asked.withLock { $0.isEmpty })
     }
@@ -154,7 +154,7 @@ import Testing
         let centre = centre(with: store)
         _ = try join(1, account: 1, centre)
         for ask in [RelayDocumentRequest.list(after: 0, token: token(9)), .list(after: 0), put] {
-            try say(.documentAsk(id: id, ask), as: 1, to: centre)
+            try say(.documentRequest(id: id, ask), as: 1, to: centre)
         }
         #expect(store.asked.withLock { $0.map(\.account) } == [name(9), name(1), name(1)])
     }
@@ -163,7 +163,7 @@ import Testing
     func busy() throws {
         let centre = centre(with: store)
         let (one, two) = (try join(1, account: 1, centre), try join(2, account: 1, centre))
-        let get = RelayFrame.documentAsk(id: id, .get(key: [UInt8](repeating: 1, count: 32)))
+        let get = RelayFrame.documentRequest(id: id, .get(key: [UInt8](repeating: 1, count: 32)))
         for _ in 0..<16 { try say(get, as: 1, to: centre) }
         #expect(one.told.isEmpty)
         try say(get, as: 1, to: centre)
@@ -180,7 +180,7 @@ import Testing
     func leaving() throws {
         let centre = centre(with: store)
         let (one, two) = (try join(1, account: 1, centre), try join(2, account: 1, centre))
-        try say(.documentAsk(id: id, put), as: 1, to: centre)
+        try say(.documentRequest(id: id, put), as: 1, to: centre)
         centre.closed(try session(1))
         store.answer(.kept(revision: 1))
         #expect(one.told.isEmpty && two.told == [.documentsChanged])

@@ -50,7 +50,7 @@ import Testing
         let queuedMessage = QueuedMessage(peer: "8", id: id, deadline: 5000, body: [1])
         #expect(try answer(.queuedMessage(queuedMessage), centre, session) == [.undelivered(id: id, .notKept)])
         #expect(
-            try answer(.documentAsk(id: id, .get(key: [UInt8](repeating: 1, count: 32))), centre, session)
+            try answer(.documentRequest(id: id, .get(key: [UInt8](repeating: 1, count: 32))), centre, session)
                 == [.documentAnswer(id: id, .refused(.notKept))])
         #expect(try answer(.goodbye, centre, session) == [])
     }

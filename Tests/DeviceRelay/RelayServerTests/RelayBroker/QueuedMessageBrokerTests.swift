@@ -18,7 +18,7 @@ import Testing
         func waitingChanged() {}
         func superseded() {}
         func revoked() {}
-        func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
+        func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriteResult) -> Void) {
             if isChoked.load(ordering: .relaxed) { return complete(.choked) }
             if let read = try? RelayFrame(frame) { frames.continuation.yield(read) }
             complete(.written)

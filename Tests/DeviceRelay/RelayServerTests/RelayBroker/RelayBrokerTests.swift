@@ -26,7 +26,7 @@ import Testing
         func waitingChanged() {}
         func superseded() {}
         func revoked() {}
-        func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
+        func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriteResult) -> Void) {
             if isEnded.load(ordering: .relaxed) { return complete(.ended) }
             tries.add(1, ordering: .relaxed)
             if !isChoked, let read = try? RelayFrame(frame) { frames.withLock { $0.append(read) } }
@@ -40,10 +40,10 @@ import Testing
         func devices(of account: [UInt8]) -> [StoredDevice] {
             devices.withLock { $0.values.filter { $0.1 == account }.map(\.0) }
         }
-        func keep(_ device: StoredDevice, of account: [UInt8]) {
+        func save(_ device: StoredDevice, of account: [UInt8]) {
             devices.withLock { $0[device.device.id] = (device, account) }
         }
-        func forget(_ device: String) { devices.withLock { $0[device] = nil } }
+        func delete(_ device: String) { devices.withLock { $0[device] = nil } }
     }
 
     final class Alarms: Sendable {
@@ -270,11 +270,11 @@ import Testing
     }
 
     final class Waker: RelayWaker {
-        let asked = Mutex<[(RelayWakeChannel, Int64, @Sendable (RelayWaking) -> Void)]>([])
+        let asked = Mutex<[(RelayWakeChannel, Int64, @Sendable (RelayWakeResult) -> Void)]>([])
 
         func wake(
             _ channel: RelayWakeChannel, until deadline: Timestamp,
-            then complete: @escaping @Sendable (RelayWaking) -> Void
+            then complete: @escaping @Sendable (RelayWakeResult) -> Void
         ) { asked.withLock { $0.append((channel, deadline.rawValue, complete)) } }
     }
 

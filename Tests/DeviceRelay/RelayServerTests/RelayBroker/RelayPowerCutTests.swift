@@ -106,7 +106,7 @@ private struct RelayWorkload {
 
     static func run(path: String, position: @escaping @Sendable () -> Int) async throws -> Said {
         let store = try RelayDatabase(path: path, logger: Logger(label: "test"))
-        // The log is copied into the database several times on the way.
+        // The log is copied into the database several times meanwhile.
         try await store.file.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 30") }
         var work = RelayWorkload(store: store, position: position)
         for round in 0..<rounds { try await work.round(round) }

@@ -73,7 +73,7 @@ import Testing
         try old.close()
         let store = try RelayDatabase(path: path, logger: Logger(label: "test"))
         #expect(try store.devices(of: [7]).map(\.device) == [device])
-        store.keep(StoredDevice(device: RelayDatabaseTests.device("2"), seen: 6), of: [7])
+        store.save(StoredDevice(device: RelayDatabaseTests.device("2"), seen: 6), of: [7])
         let queuedMessages = await withCheckedContinuation { told in
             store.read(for: "1", of: [7], after: 0, count: 9, bytes: 99, at: Timestamp(rawValue: 0)) {
                 queuedMessages, _ in

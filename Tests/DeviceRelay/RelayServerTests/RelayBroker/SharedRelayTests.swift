@@ -22,7 +22,7 @@ struct SharedRelayTests {
         func waitingChanged() {}
         func superseded() {}
         func revoked() {}
-        func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {
+        func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriteResult) -> Void) {
             // The brokers write only what can be read.
             if let read = try? RelayFrame(frame) { frames.continuation.yield(read) }
             complete(.written)
@@ -224,13 +224,13 @@ struct SharedRelayTests {
         let one = try await world.join(try session(1), at: 0)
         let two = try await world.join(try session(2), at: 1)
         let document = RelaySealedDocument(key: [UInt8](repeating: 1, count: 32), revision: 1, body: [8])
-        try await world.say(.documentAsk(id: UUID(), .put(document, over: 0)), try session(1), at: 0)
+        try await world.say(.documentRequest(id: UUID(), .put(document, over: 0)), try session(1), at: 0)
         let answer = try await one.next { frame -> RelayDocumentAnswer? in
             if case .documentAnswer(_, let answer) = frame { answer } else { nil }
         }
         #expect(answer == .kept(revision: 1))
         #expect(try await two.next { (frame: RelayFrame) -> Bool? in frame == .documentsChanged ? true : nil })
-        try await world.say(.documentAsk(id: UUID(), .put(document, over: 0)), try session(2), at: 1)
+        try await world.say(.documentRequest(id: UUID(), .put(document, over: 0)), try session(2), at: 1)
         let refused = try await two.next { frame -> RelayDocumentAnswer? in
             if case .documentAnswer(_, let answer) = frame { answer } else { nil }
         }

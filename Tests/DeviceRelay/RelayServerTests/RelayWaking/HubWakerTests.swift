@@ -32,7 +32,7 @@ import Testing
 
     private func wake(
         _ channel: RelayWakeChannel, _ sender: Sender, until deadline: Int64 = 60_000, hub: String = "phones"
-    ) async -> RelayWaking {
+    ) async -> RelayWakeResult {
         let record = HubRecord(
             number: 1, name: "phones", team: TeamID(rawValue: "ALDABADEMO"), topic: Topic(rawValue: "com.example.todo"),
             isStrict: false, createdAt: Timestamp(rawValue: 0))
@@ -80,7 +80,7 @@ import Testing
     @Test(
         "What the push service says of the channel is told",
         arguments: [
-            (PushVerdict(.success), RelayWaking.sent),
+            (PushVerdict(.success), RelayWakeResult.sent),
             (
                 PushVerdict(.expiredChannel, diedAt: Timestamp(rawValue: 1), reason: "Unregistered"),
                 .dead(reason: "Unregistered")
@@ -88,7 +88,7 @@ import Testing
             (PushVerdict(.wrongToken, reason: "BadEnvironment"), .failed(reason: "BadEnvironment")),
             (PushVerdict(.invalidCredentials), .failed(reason: "InvalidCredentials")),
         ])
-    func verdicts(verdict: PushVerdict, outcome: RelayWaking) async {
+    func verdicts(verdict: PushVerdict, outcome: RelayWakeResult) async {
         #expect(await wake(RelayWakeChannel(service: .fcm, token: "t"), Sender([verdict])) == outcome)
     }
 

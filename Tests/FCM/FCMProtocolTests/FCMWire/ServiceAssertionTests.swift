@@ -54,12 +54,14 @@ import Testing
 
     @Test(arguments: ["", "a.b", "a.b.c", "e30.e30.", "....", String(repeating: "a", count: 20_000)])
     func `what is no assertion is refused`(text: String) {
-        #expect(throws: ServiceAssertion.Malformed.self) { try ServiceAssertion(text) }
+        #expect(throws: ServiceAssertion.MalformedAssertionError.self) { try ServiceAssertion(text) }
     }
 
     @Test(arguments: ["none", "HS256", "ES256"])
     func `another algorithm is refused`(algorithm: String) {
-        #expect(throws: ServiceAssertion.Malformed.self) { try ServiceAssertion(try assertion(algorithm: algorithm)) }
+        #expect(throws: ServiceAssertion.MalformedAssertionError.self) {
+            try ServiceAssertion(try assertion(algorithm: algorithm))
+        }
     }
 
     @Test func `an access token says whose it is, and only the server's keys make one`() throws {

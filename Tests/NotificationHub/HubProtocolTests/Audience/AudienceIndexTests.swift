@@ -109,7 +109,7 @@ func `an expression means whom it says`(text: String, expected: [UInt32]) throws
         let text = expression(4)
         let parsed = try TagExpression(text)
         let expected = entries.filter { entry in
-            parsed.holds { term in
+            parsed.matches { term in
                 guard case .tag(let tag) = term else { return false }
                 return entry.tags.contains(tag)
             }
@@ -167,7 +167,7 @@ private struct Templated {
         let parsed = try TagExpression(text)
         let matching = all.indices.filter { place in
             all[place].templates.contains { template in
-                parsed.holds { term in
+                parsed.matches { term in
                     guard case .tag(let tag) = term else { return false }
                     return all[place].own.union(template).contains { TagName($0) == tag }
                 }

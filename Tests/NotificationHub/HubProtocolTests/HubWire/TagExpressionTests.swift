@@ -6,7 +6,7 @@ import Testing
 /// Whether an expression holds for some tags.
 private func holds(_ text: String, _ tags: String) throws -> Bool {
     let own = Set(tags.split(separator: " ").compactMap { TagName(String($0)) })
-    return try TagExpression(text).holds { term in
+    return try TagExpression(text).matches { term in
         switch term {
         case .tag(let tag): own.contains(tag)
         case .user(let user): user == "anna"
@@ -82,9 +82,9 @@ func `versions are compared by their numbers`(text: String, version: String, exp
     let expression = try TagExpression(text, limits: .init(readsFields: true))
     let version = try #require(AppVersion(version))
     #expect(
-        expression.holds { term in
+        expression.matches { term in
             guard case .field(.appVersion(let comparison, let wanted)) = term else { return false }
-            return comparison.holds(version, wanted)
+            return comparison.matches(version, wanted)
         } == expected)
 }
 

@@ -63,24 +63,24 @@ final class DyingStore: HubStore {
         }
     }
     func open(
-        _ wave: SendBatch, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
+        _ wave: SendWave, audience: Bitmap, _ change: WaveChange, parts: [SendPartDraft], at now: Timestamp
     ) async throws {
         try await write { try await store.open(wave, audience: audience, change, parts: parts, at: now) }
     }
-    func setBroadcast(_ broadcast: TakenBroadcast, of part: SendSegment) async throws {
+    func setBroadcast(_ broadcast: AcceptedBroadcast, of part: SendPart) async throws {
         try await write { try await store.setBroadcast(broadcast, of: part) }
     }
-    func divide(_ part: SendSegment, leaving rest: Bitmap) async throws {
+    func divide(_ part: SendPart, leaving rest: Bitmap) async throws {
         try await write { try await store.divide(part, leaving: rest) }
     }
-    func drop(_ part: SendSegment) async throws { try await write { try await store.drop(part) } }
-    func noteWithdrawn(_ part: SendSegment, at now: Timestamp) async throws {
+    func drop(_ part: SendPart) async throws { try await write { try await store.drop(part) } }
+    func noteWithdrawn(_ part: SendPart, at now: Timestamp) async throws {
         try await write { try await store.noteWithdrawn(part, at: now) }
     }
-    func storeRecipients(_ recipients: [SendRecipient], of part: SendSegment, upTo copy: NotificationID) async throws {
+    func storeRecipients(_ recipients: [SendRecipient], of part: SendPart, upTo copy: NotificationID) async throws {
         try await write { try await store.storeRecipients(recipients, of: part, upTo: copy) }
     }
-    func matchDeletedRecipients(_ count: Int, of part: SendSegment) async throws {
+    func matchDeletedRecipients(_ count: Int, of part: SendPart) async throws {
         try await write { try await store.matchDeletedRecipients(count, of: part) }
     }
     func endWaves(ofSend send: Int64, at now: Timestamp) async throws -> Bool {
@@ -154,7 +154,7 @@ final class DyingStore: HubStore {
     func openRecipients(for installation: UInt32) async throws -> [(send: Int64, recipient: SendRecipient)] {
         try await store.openRecipients(for: installation)
     }
-    func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendSegment] {
+    func openParts(with installation: UInt32, hub: Int64, at now: Timestamp) async throws -> [SendPart] {
         try await store.openParts(with: installation, hub: hub, at: now)
     }
     func installations(_ numbers: [UInt32], hub: Int64) async throws -> [StoredInstallation] {
@@ -202,16 +202,16 @@ final class DyingStore: HubStore {
     }
     func nextDue(after now: Timestamp) async throws -> Timestamp? { try await store.nextDue(after: now) }
     func audience(ofSend send: Int64) async throws -> Bitmap { try await store.audience(ofSend: send) }
-    func nextWave(ofSend send: Int64) async throws -> SendBatch? { try await store.nextWave(ofSend: send) }
+    func nextWave(ofSend send: Int64) async throws -> SendWave? { try await store.nextWave(ofSend: send) }
     func audienceOfWaves(ofSend send: Int64) async throws -> Bitmap {
         try await store.audienceOfWaves(ofSend: send)
     }
-    func audience(of wave: SendBatch) async throws -> Bitmap { try await store.audience(of: wave) }
+    func audience(of wave: SendWave) async throws -> Bitmap { try await store.audience(of: wave) }
     func reached(hub: Int64, since instant: Timestamp, but send: Int64) async throws -> CampaignReach {
         try await store.reached(hub: hub, since: instant, but: send)
     }
-    func see(_ tokens: [String], at now: Timestamp, committed: @escaping Committed) async throws {
-        try await write { try await store.see(tokens, at: now, committed: committed) }
+    func markSeen(_ tokens: [String], at now: Timestamp, committed: @escaping Committed) async throws {
+        try await write { try await store.markSeen(tokens, at: now, committed: committed) }
     }
     func leftOut(of send: Int64) async throws -> [ExclusionReason: Int] { try await store.leftOut(of: send) }
     func audiencesLeftOut(ofSend send: Int64) async throws -> [ExclusionReason: Bitmap] {
@@ -235,14 +235,14 @@ final class DyingStore: HubStore {
     ) async throws -> [SendRecipient] {
         try await store.openRecipients(of: send, lookedUpBefore: instant, limit: limit)
     }
-    func nextPart(ofSend send: Int64) async throws -> SendSegment? { try await store.nextPart(ofSend: send) }
-    func parts(ofSend send: Int64) async throws -> [SendSegment] { try await store.parts(ofSend: send) }
-    func remaining(of part: SendSegment) async throws -> Bitmap { try await store.remaining(of: part) }
-    func audience(of part: SendSegment) async throws -> Bitmap { try await store.audience(of: part) }
+    func nextPart(ofSend send: Int64) async throws -> SendPart? { try await store.nextPart(ofSend: send) }
+    func parts(ofSend send: Int64) async throws -> [SendPart] { try await store.parts(ofSend: send) }
+    func remaining(of part: SendPart) async throws -> Bitmap { try await store.remaining(of: part) }
+    func audience(of part: SendPart) async throws -> Bitmap { try await store.audience(of: part) }
     func owners(_ tokens: [String], hub: Int64) async throws -> [String: StoredInstallation] {
         try await store.owners(tokens, hub: hub)
     }
-    func openLists(_ parts: [Int64]) throws -> [Int64: OpenList] { try store.openLists(parts) }
+    func openLists(_ parts: [Int64]) throws -> [Int64: BroadcastMembers] { try store.openLists(parts) }
     func tokenOwners(_ registrations: [[String]], hub: Int64) throws -> [[TokenOwner]] {
         try store.tokenOwners(registrations, hub: hub)
     }

@@ -10,7 +10,7 @@ private struct ListWorld {
     let world: HubWorld
     let server: DeviceServer
     let lists: HubLists
-    let part: SendSegment
+    let part: SendPart
 
     init(_ count: UInt64, upperCase: Bool = false) async throws {
         let server = try await DeviceServer(ManualClock())

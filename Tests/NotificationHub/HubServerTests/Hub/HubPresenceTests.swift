@@ -10,7 +10,7 @@ import Testing
 private final class SilentConnection: DeviceConnection {
     func deliver(_ notifications: [OutgoingNotification]) {}
     func waitingChanged() {}
-    func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriting) -> Void) {}
+    func relay(_ frame: [UInt8], isBulk: Bool, then complete: @escaping @Sendable (RelayWriteResult) -> Void) {}
     func superseded() {}
     func revoked() {}
 }

@@ -51,7 +51,7 @@ struct SharedHubTests {
             case 0: try await world.hubs.delete(id, of: world.hub)
             case 1:
                 first.clock.advance(milliseconds: 61_000)
-                try await world.hubs.see(["token of \(id)"], at: first.clock.now)
+                try await world.hubs.markSeen(["token of \(id)"], at: first.clock.now)
             default:
                 try await world.put(id, #","tags":["t\#(random.next() % 5)"]"#, platform: "aldaba")
             }
@@ -115,7 +115,7 @@ struct SharedHubTests {
             cursor: 0, step: 0, isEnd: false, counts: [.init(platform: .apns, outcome: .success, count: 2)], faults: [],
             deadChannels: [], at: first.clock.now)
         try await first.database.advance(record.number, hub: first.hub.number, progress) { _ in }
-        await #expect(throws: WorkOfAnotherServer.self) {
+        await #expect(throws: ClaimedElsewhereError.self) {
             try await second.database.advance(record.number, hub: second.hub.number, progress) { _ in }
         }
         #expect(try await second.database.outcomes(of: record.number).map(\.count) == [2])

@@ -7,8 +7,8 @@ import Testing
 
 private let askedAt = Timestamp(seconds: 1_800_000_000)
 
-private func answer(_ status: Int, _ body: String, retryAfter: String? = nil) -> OutboundAnswer {
-    OutboundAnswer(
+private func answer(_ status: Int, _ body: String, retryAfter: String? = nil) -> OutboundResponse {
+    OutboundResponse(
         status: status, headers: retryAfter.map { ["retry-after": $0] } ?? [:], body: Array(body.utf8))
 }
 

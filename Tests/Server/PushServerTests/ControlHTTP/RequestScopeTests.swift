@@ -14,8 +14,8 @@ import Testing
 private let anyTeam = TeamID(rawValue: "AAAAAAAAAA")
 
 /// Callers of a listener whose connections prove nothing by themselves.
-private func callers() -> ConnectionCallers {
-    ConnectionCallers(
+private func callers() -> ConnectionCredentials {
+    ConnectionCredentials(
         limiter: ConnectionLimiter(
             listener: "test", .init(limits: .init(total: 8, perAddress: 8, unproven: 8)), logger: Logger(label: "test"))
     )

@@ -24,7 +24,7 @@ private final class ReadCounter: ChannelOutboundHandler {
 
 /// Browsers' registrations whose readings end when the test lets them.
 final class HeldWebRegistrations: WebRegistrationSource {
-    typealias Completion = @Sendable (Result<[WebRegistrationPlace: WebRegistration], any Error>) -> Void
+    typealias Completion = @Sendable (Result<[WebRegistrationKey: WebRegistration], any Error>) -> Void
     private let held = Mutex<[Completion]>([])
 
     func mayHave(_ device: DeviceID) -> Bool { true }
@@ -34,7 +34,7 @@ final class HeldWebRegistrations: WebRegistrationSource {
     }
 
     /// Ends the readings that have begun.
-    func answer(_ result: Result<[WebRegistrationPlace: WebRegistration], any Error>) {
+    func answer(_ result: Result<[WebRegistrationKey: WebRegistration], any Error>) {
         let due = held.withLock { held in
             defer { held = [] }
             return held
@@ -59,7 +59,7 @@ private final class Connection {
         let metrics = DeviceEndpointMetrics()
         let surroundings = DeviceConnectionContext(
             gateway: gateway, upstream: UpstreamRegistry(), web: web ?? NoWebRegistrations(),
-            refusals: UpstreamRefusalReport(logger: Logger(label: "test")), configuration: MCSServerConfiguration(),
+            refusals: UpstreamRefusalLog(logger: Logger(label: "test")), configuration: MCSServerConfiguration(),
             registry: DeviceConnectionRegistry(metrics: metrics),
             limiter: ConnectionLimiter(
                 listener: "device", DeviceEndpointConfiguration(host: "127.0.0.1", port: 0).admission,
@@ -194,7 +194,7 @@ private final class Connection {
         #expect(state.closed.count == 1)
     }
 
-    private let place = WebRegistrationPlace(topic: Topic(rawValue: "com.example.todo"), environment: .sandbox)
+    private let place = WebRegistrationKey(topic: Topic(rawValue: "com.example.todo"), environment: .sandbox)
     private let registration = WebRegistration(
         category: "org.chromium.linux", subtype: "wp:com.example.todo#1", sender: "s",
         key: RecipientPrivateKey().publicKey)

@@ -151,7 +151,7 @@ private final class HeldReceiver: UpstreamReceiver {
     // MARK: The log
 
     @Test func `refusals are told once in ten seconds, with how many there were`() throws {
-        let report = UpstreamRefusalReport(
+        let report = UpstreamRefusalLog(
             logger: Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() }))
         let refusal = UpstreamRejection(code: 404, reason: "nobody")
         let device = try #require(DeviceID(7))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ConditionTests {
     private func holds(_ condition: String, _ topics: Set<String>) throws -> Bool {
-        try TopicCondition(parsing: condition).holds { topics.contains($0.text) }
+        try TopicCondition(parsing: condition).matches { topics.contains($0.text) }
     }
 
     @Test(

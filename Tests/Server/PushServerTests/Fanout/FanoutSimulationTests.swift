@@ -161,7 +161,7 @@ private struct FanoutWorld {
     private func isMeant(_ id: NotificationID, _ device: DeviceID) -> Bool {
         guard let condition = conditions[id], let then = audience[id]?[device] else { return false }
         let still = then.subtracting(left[id]?[device] ?? [])
-        return condition.holds { then.contains($0.rawValue) } && condition.holds { still.contains($0.rawValue) }
+        return condition.matches { then.contains($0.rawValue) } && condition.matches { still.contains($0.rawValue) }
     }
 
     private mutating func connect(_ device: DeviceID, isLost: Bool) {

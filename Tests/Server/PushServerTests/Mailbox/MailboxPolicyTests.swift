@@ -2,7 +2,7 @@ import PushCore
 import PushServer
 import Testing
 
-/// What gives way in a full lane, and what is taken back.
+/// What is dropped from a full lane, and what is taken back.
 @Suite struct MailboxPolicyTests {
     private static let now = Timestamp(seconds: 1_780_272_000)
     private let now = MailboxPolicyTests.now

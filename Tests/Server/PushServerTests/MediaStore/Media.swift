@@ -37,7 +37,7 @@ struct MediaWorld {
     }
 
     @discardableResult
-    func upload(_ bytes: [UInt8], team: TeamID? = team, piece: Int = 7) throws -> TakenMedia {
+    func upload(_ bytes: [UInt8], team: TeamID? = team, piece: Int = 7) throws -> AcceptedMedia {
         let upload = try store.begin(team: team, announced: nil)
         var rest = bytes[...]
         while !rest.isEmpty {

@@ -41,62 +41,62 @@ private let now = Timestamp(seconds: 1_780_272_000)
     }
 }
 
-@Suite struct LogInPaceTests {
+@Suite struct LogInThrottleTests {
     private let here = ClientAddress(try? SocketAddress(ipAddress: "192.0.2.1", port: 0))
     private let there = ClientAddress(try? SocketAddress(ipAddress: "198.51.100.1", port: 0))
 
     @Test func `who fails waits longer and longer`() {
-        var pace = LogInPace()
+        var throttle = LogInThrottle()
         for count in 0..<5 {
-            #expect(pace.pause(name: "ada", address: here, isKnown: true, at: now) == 0, "\(count)")
-            pace.noteFailure(name: "ada", address: here, isKnown: true, at: now)
+            #expect(throttle.pause(name: "ada", address: here, isKnown: true, at: now) == 0, "\(count)")
+            throttle.noteFailure(name: "ada", address: here, isKnown: true, at: now)
         }
-        #expect(pace.pause(name: "ada", address: here, isKnown: true, at: now) == 1000)
-        pace.noteFailure(name: "ada", address: here, isKnown: true, at: now)
-        #expect(pace.pause(name: "ada", address: here, isKnown: true, at: now) == 2000)
-        #expect(pace.pause(name: "ada", address: here, isKnown: true, at: now + .seconds(2)) == 0)
-        for _ in 0..<40 { pace.noteFailure(name: "ada", address: here, isKnown: true, at: now) }
-        #expect(pace.pause(name: "ada", address: here, isKnown: true, at: now) == 900_000)
+        #expect(throttle.pause(name: "ada", address: here, isKnown: true, at: now) == 1000)
+        throttle.noteFailure(name: "ada", address: here, isKnown: true, at: now)
+        #expect(throttle.pause(name: "ada", address: here, isKnown: true, at: now) == 2000)
+        #expect(throttle.pause(name: "ada", address: here, isKnown: true, at: now + .seconds(2)) == 0)
+        for _ in 0..<40 { throttle.noteFailure(name: "ada", address: here, isKnown: true, at: now) }
+        #expect(throttle.pause(name: "ada", address: here, isKnown: true, at: now) == 900_000)
     }
 
     @Test func `failures elsewhere do not keep a person out of a network that is known`() {
-        var pace = LogInPace()
-        for _ in 0..<500 { pace.noteFailure(name: "ada", address: there, isKnown: false, at: now) }
-        #expect(pace.pause(name: "ada", address: here, isKnown: true, at: now) == 0)
+        var throttle = LogInThrottle()
+        for _ in 0..<500 { throttle.noteFailure(name: "ada", address: there, isKnown: false, at: now) }
+        #expect(throttle.pause(name: "ada", address: here, isKnown: true, at: now) == 0)
         // Elsewhere guesses at one name are limited, whatever number of networks they come from.
-        #expect(pace.pause(name: "ada", address: here, isKnown: false, at: now) == 60_000)
+        #expect(throttle.pause(name: "ada", address: here, isKnown: false, at: now) == 60_000)
     }
 
     @Test func `a network that guesses at many names waits`() {
-        var pace = LogInPace()
-        for number in 0..<20 { pace.noteFailure(name: "person\(number)", address: here, isKnown: false, at: now) }
-        #expect(pace.pause(name: "another", address: here, isKnown: false, at: now) > 0)
-        #expect(pace.pause(name: "another", address: there, isKnown: false, at: now) == 0)
+        var throttle = LogInThrottle()
+        for number in 0..<20 { throttle.noteFailure(name: "person\(number)", address: here, isKnown: false, at: now) }
+        #expect(throttle.pause(name: "another", address: here, isKnown: false, at: now) > 0)
+        #expect(throttle.pause(name: "another", address: there, isKnown: false, at: now) == 0)
     }
 
     @Test func `success forgets the failures of the person there`() {
-        var pace = LogInPace()
-        for _ in 0..<6 { pace.noteFailure(name: "ada", address: here, isKnown: true, at: now) }
-        pace.noteSuccess(name: "ada", address: here, isKnown: true)
-        #expect(pace.pause(name: "ada", address: here, isKnown: true, at: now) == 0)
+        var throttle = LogInThrottle()
+        for _ in 0..<6 { throttle.noteFailure(name: "ada", address: here, isKnown: true, at: now) }
+        throttle.noteSuccess(name: "ada", address: here, isKnown: true)
+        #expect(throttle.pause(name: "ada", address: here, isKnown: true, at: now) == 0)
     }
 
     @Test func `log-ins that succeed are no failures of their network`() {
-        var pace = LogInPace()
+        var throttle = LogInThrottle()
         for number in 0..<100 {
-            pace.noteFailure(name: "person\(number)", address: here, isKnown: false, at: now)
-            pace.noteSuccess(name: "person\(number)", address: here, isKnown: false)
+            throttle.noteFailure(name: "person\(number)", address: here, isKnown: false, at: now)
+            throttle.noteSuccess(name: "person\(number)", address: here, isKnown: false)
         }
-        #expect(pace.pause(name: "ada", address: here, isKnown: false, at: now) == 0)
-        #expect(pace.count == 0)
+        #expect(throttle.pause(name: "ada", address: here, isKnown: false, at: now) == 0)
+        #expect(throttle.count == 0)
     }
 
     @Test func `failures are forgotten after an hour, and the table is bounded`() {
-        var pace = LogInPace(limit: 100)
-        for _ in 0..<10 { pace.noteFailure(name: "ada", address: here, isKnown: true, at: now) }
-        #expect(pace.pause(name: "ada", address: here, isKnown: true, at: now + .seconds(3601)) == 0)
-        for number in 0..<1000 { pace.noteFailure(name: "p\(number)", address: there, isKnown: true, at: now) }
-        #expect(pace.count <= 100)
+        var throttle = LogInThrottle(limit: 100)
+        for _ in 0..<10 { throttle.noteFailure(name: "ada", address: here, isKnown: true, at: now) }
+        #expect(throttle.pause(name: "ada", address: here, isKnown: true, at: now + .seconds(3601)) == 0)
+        for number in 0..<1000 { throttle.noteFailure(name: "p\(number)", address: there, isKnown: true, at: now) }
+        #expect(throttle.count <= 100)
     }
 }
 

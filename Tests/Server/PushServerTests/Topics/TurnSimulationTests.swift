@@ -101,7 +101,8 @@ import Testing
                 let then = send.then[device] ?? []
                 let still = then.subtracting(left[device]?[id] ?? [])
                 let isMeant =
-                    send.condition.holds { then.contains($0.text) } && send.condition.holds { still.contains($0.text) }
+                    send.condition.matches { then.contains($0.text) }
+                    && send.condition.matches { still.contains($0.text) }
                 #expect(got.contains(id) == isMeant, "\(device), \(id), \(then), \(still)")
             }
         }

@@ -59,11 +59,11 @@ struct FailingMessageStore: AppMessageStore {
     let base: MemoryStore
     let isFailing: Flag
 
-    func keep(
+    func save(
         _ messages: [AppMessage], limits: MessageLimits, at now: Timestamp
     ) async throws -> [MessageInsertion] {
         if isFailing.load() { throw Failure() }
-        return try await base.keep(messages, limits: limits, at: now)
+        return try await base.save(messages, limits: limits, at: now)
     }
 
     func waitingMessages(

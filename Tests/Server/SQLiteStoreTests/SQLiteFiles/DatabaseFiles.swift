@@ -82,7 +82,7 @@ struct DatabaseFiles {
     private static func fillRelay(_ path: String) throws {
         let relay = try RelayDatabase(path: path, logger: Logger(label: "test"))
         for number in 1...10 {
-            relay.keep(
+            relay.save(
                 StoredDevice(
                     device: RelayDevice(id: "\(number)", name: "lamp", kind: "lamp"), seen: Int64(number)), of: [7])
         }

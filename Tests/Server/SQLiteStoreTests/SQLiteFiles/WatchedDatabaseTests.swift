@@ -67,7 +67,7 @@ import Testing
         relayHealth.recordFault(.empty)
         let relay = RelayDatabase(unopened: relayHealth, logger: Logger(label: "test"))
         #expect(throws: DatabaseFault.self) { try relay.devices(of: [7]) }
-        relay.forget("1")
+        relay.delete("1")
         let wasKept = await withCheckedContinuation { told in
             relay.remove(QueuedMessageKey(sender: "1", id: UUID()), for: "2") { told.resume(returning: $0) }
         }

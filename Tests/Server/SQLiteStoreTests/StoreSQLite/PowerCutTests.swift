@@ -146,7 +146,7 @@ private enum Workload {
     static func run(path: String, position: @escaping @Sendable () -> Int) async throws -> Ledger {
         let store = try SQLiteStore(path: path)
         let start = position()
-        // The log is copied into the database several times on the way.
+        // The log is copied into the database several times meanwhile.
         try await store.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 60") }
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let clock = ManualClock()

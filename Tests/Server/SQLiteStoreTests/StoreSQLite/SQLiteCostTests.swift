@@ -118,7 +118,7 @@ import Testing
         try store.apply([.keepTombstone(tombstone, of: Self.device), .removeTombstone(id, of: Self.device)])
         let missed = MissedNotifications(
             app: AppID(rawValue: 1), environment: .sandbox, lane: .fcm, count: 1, since: Self.now)
-        let place = RegistrationPlace(device: Self.device, app: missed.app, environment: missed.environment)
+        let place = RegistrationKey(device: Self.device, app: missed.app, environment: missed.environment)
         try store.apply([
             .addMissed(missed, of: Self.device), .forgetMissed(of: Self.device, only: place),
             .forgetMissed(of: Self.device, only: nil),
@@ -154,16 +154,16 @@ import Testing
             _ = try await store.register.register(
                 device: device, app: AppID(rawValue: 1), environment: .sandbox, at: Self.now)
         }
-        _ = try await store.keep(
+        _ = try await store.save(
             (0..<count).map { Self.message("taken-\($0)", device: Self.other) }, limits: Self.unlimited, at: Self.now)
         _ = try await store.takeMessages(MessageScope(), through: .max, limit: count, at: Self.now)
-        _ = try await store.keep(
+        _ = try await store.save(
             (0..<count).map { Self.message("waits-\($0)", device: Self.other) }, limits: Self.unlimited, at: Self.now)
     }
 
     private func passMessages(_ store: SQLiteStore) async throws {
         let brief = Self.message("brief", seconds: 1)
-        #expect(try await store.keep([brief, brief], limits: Self.unlimited, at: Self.now) == [.kept, .known])
+        #expect(try await store.save([brief, brief], limits: Self.unlimited, at: Self.now) == [.kept, .known])
         for scope in [MessageScope(), MessageScope(team: Self.team), MessageScope(app: AppID(rawValue: 1))] {
             _ = try await store.waitingMessages(scope, after: 0, limit: 2, at: Self.now)
             #expect(try await store.takeMessages(scope, through: .max, limit: 2, at: Self.now) == 2)

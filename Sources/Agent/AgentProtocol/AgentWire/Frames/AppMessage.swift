@@ -30,7 +30,7 @@ public enum AppMessage: Hashable, Sendable {
     /// The app reports its state in its life cycle.
     case stateChanged(AppState)
     /// Asks something of the notification centre; answered by ``AgentMessage/centerAnswered(request:_:)``.
-    case center(request: Int64, CenterCommand)
+    case center(request: Int64, NotificationCenterCommand)
     /// A service extension has the agent fetch a file; answered by ``AgentMessage/fetched(request:_:)``.
     case fetch(request: Int64, MediaRequest)
     /// Has an address opened by the desktop, or asks whether it may be; answered by
@@ -112,7 +112,7 @@ extension AppMessage: Codable {
             self = .open(
                 request: try request(), url: try members.decode(String.self, forKey: .url),
                 isTrial: try members.member(.isTrial, else: false))
-        case "center": self = .center(request: try request(), try CenterCommand(from: decoder))
+        case "center": self = .center(request: try request(), try NotificationCenterCommand(from: decoder))
         case "channel": self = .channel(try ChannelCommand(from: decoder))
         case "activity": self = .activity(try ActivityCommand(from: decoder))
         case "relay": self = .relay(try RelayPacket(from: decoder))

@@ -37,7 +37,7 @@ public enum ManagementCommand: Hashable, Sendable {
 
 /// An answer to a ``ManagementCommand``.
 public enum ManagementAnswer: Hashable, Sendable {
-    /// It is done; what it changed is stored.
+    /// The command is done; what it changed is stored.
     case done
     /// The command failed: the fault, and what is expected instead.
     case failed(message: String)

@@ -63,11 +63,11 @@ public enum DeliveryKind: String, Codable, Sendable, CaseIterable {
 
 /// The result of an app's background handler for a notification.
 public enum BackgroundResult: String, Codable, Sendable, CaseIterable {
-    /// It fetched something new.
+    /// The handler fetched something new.
     case newData
     /// There was nothing new.
     case noData
-    /// It could not fetch, or did not answer in time.
+    /// The handler could not fetch, or did not answer in time.
     case failed
 }
 

@@ -15,13 +15,13 @@ public struct LiveActivity: Codable, Hashable, Sendable {
 
     /// The state of a Live Activity.
     public enum State: String, Codable, Sendable, CaseIterable {
-        /// It is shown, and takes updates.
+        /// The activity is shown, and takes updates.
         case active
         /// The stale date has passed without an update.
         case stale
-        /// It takes no more updates, and may still be shown.
+        /// The activity takes no more updates, and may still be shown.
         case ended
-        /// It is not shown any more.
+        /// The activity is not shown any more.
         case dismissed
     }
 

@@ -54,11 +54,11 @@ public struct MediaFailure: Error, Hashable, Sendable, Codable, CustomStringConv
         case tooManyRedirects
         /// The host answered with something other than the file.
         case notFound
-        /// It is no picture, sound or movie that a notification can show.
+        /// The file is no picture, sound or movie that a notification can show.
         case notMedia
         /// More bytes than a file of its kind may have.
         case tooLarge
-        /// It was not there in time.
+        /// The file was not there in time.
         case tooSlow
         /// Too much is being fetched already.
         case busy

@@ -40,7 +40,7 @@ public enum ChannelFault {
     public static let invalid = "InvalidParameters"
     /// A message of this id waits already.
     public static let duplicate = "DuplicateMessageId"
-    /// The server cannot be reached, and the message was to be sent at once or never.
+    /// The server cannot be reached, and the message has a time to live of 0.
     public static let offline = "ServiceNotAvailable"
     /// The app has no registration token.
     public static let unregistered = "NotRegistered"

@@ -13,9 +13,9 @@ package final class RequestScope: TaskExecutor {
 
     private let stored: Mutex<Caller>
     private let connection: (any Channel)?
-    private let callers: ConnectionCallers
+    private let callers: ConnectionCredentials
 
-    init(_ callers: ConnectionCallers, connection: any Channel) {
+    init(_ callers: ConnectionCredentials, connection: any Channel) {
         self.callers = callers
         self.connection = connection
         stored = Mutex(callers.caller(of: connection))
@@ -51,7 +51,7 @@ package final class RequestScope: TaskExecutor {
 }
 
 /// The callers of a listener's connections, by the credentials that they have shown. Thread-safe.
-package final class ConnectionCallers: Sendable {
+package final class ConnectionCredentials: Sendable {
     private let limiter: ConnectionLimiter
     private let proven = Mutex<[ObjectIdentifier: Caller]>([:])
 
@@ -85,10 +85,10 @@ package final class ConnectionCallers: Sendable {
 
 /// Serves requests fairly: each caller's work has a queue of its own.
 package struct FairService: RouterMiddleware {
-    private let callers: ConnectionCallers
+    private let callers: ConnectionCredentials
 
     /// Serves the connections of a listener.
-    package init(callers: ConnectionCallers) { self.callers = callers }
+    package init(callers: ConnectionCredentials) { self.callers = callers }
 
     /// Runs the request's handler on the threads that callers share.
     package func handle(

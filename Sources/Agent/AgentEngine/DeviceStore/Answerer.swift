@@ -1,7 +1,0 @@
-/// The place at which a person answered a notification.
-package enum Answerer: Sendable {
-    /// On the desktop.
-    case desktop
-    /// A person at a terminal, by `aldaba notifications act` or `dismiss`.
-    case terminal
-}
