@@ -52,7 +52,7 @@ public final class APNsClient: APNsSending {
     /// Sends a notification to a device and waits for the result; see ``APNsSending/send(_:to:)``.
     public func send(_ notification: APNsNotification, to token: String) async throws(APNsSendError) -> APNsResult {
         if let reason = notification.localRefusal(token: token) { return counted(Refusal.result(of: reason)) }
-        let id = notification.id ?? UUID()
+        let id = notification.id ?? .random()
         return try await result(of: notification, id: id) { [authority] in
             notification.message(to: token, id: id, authority: authority)
         }
@@ -62,7 +62,7 @@ public final class APNsClient: APNsSending {
     public func publish(_ notification: APNsNotification, on channel: String) async throws(APNsSendError) -> APNsResult
     {
         if let reason = notification.localRefusal(channel: channel) { return counted(Refusal.result(of: reason)) }
-        let id = notification.id ?? UUID()
+        let id = notification.id ?? .random()
         return try await result(of: notification, id: id) { [authority] in
             notification.message(on: channel, id: id, authority: authority)
         }

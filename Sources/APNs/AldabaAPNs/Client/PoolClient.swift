@@ -7,6 +7,7 @@ import PushCore
 final class PoolClient: Sendable {
     private let eventLoop: any EventLoop
     private let runner: NIOLoopBoundBox<PoolRunner>
+    private let commands: LoopQueue<Command>
     private let gate: AdmissionGate
     private let clocks: Clocks
     let metrics = ClientMetrics()
@@ -18,10 +19,25 @@ final class PoolClient: Sendable {
         self.eventLoop = eventLoop
         self.clocks = clocks
         gate = AdmissionGate(limit: limit, eventLoop: eventLoop, now: clocks.now)
-        runner = .makeBoxSendingValue(
+        let runner = NIOLoopBoundBox<PoolRunner>.makeBoxSendingValue(
             PoolRunner(
                 eventLoop: eventLoop, transport: transport, rules: rules, tokens: tokens, clocks: clocks,
                 metrics: metrics, logger: logger), eventLoop: eventLoop)
+        self.runner = runner
+        commands = LoopQueue(eventLoop: eventLoop) { command in
+            switch command {
+            case .submit(let number, let message, let deadline, let continuation):
+                runner.value.submit(number, message, deadline: deadline, continuation)
+            case .cancel(let number): runner.value.cancel(number)
+            }
+        }
+    }
+
+    /// A command to the runner. All pass one queue, so that a request is cancelled after it was submitted.
+    private enum Command: Sendable {
+        case submit(
+            Int, PoolMessage, deadline: ContinuousClock.Instant, CheckedContinuation<PoolOutcome, Never>)
+        case cancel(Int)
     }
 
     deinit {
@@ -48,9 +64,7 @@ final class PoolClient: Sendable {
         let request = message()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                eventLoop.execute { [runner] in
-                    runner.value.submit(number, request, deadline: deadline, continuation)
-                }
+                commands.add(.submit(number, request, deadline: deadline, continuation))
                 // A task that was cancelled before this has called its handler in vain.
                 if Task.isCancelled { cancel(number) }
             }
@@ -59,9 +73,7 @@ final class PoolClient: Sendable {
         }
     }
 
-    private func cancel(_ number: Int) {
-        eventLoop.execute { [runner] in runner.value.cancel(number) }
-    }
+    private func cancel(_ number: Int) { commands.add(.cancel(number)) }
 
     /// Takes no more requests, and ends those that are not in flight.
     func stop() {

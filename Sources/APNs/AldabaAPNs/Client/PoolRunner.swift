@@ -6,13 +6,18 @@ import PushCore
 /// Performs the directives of a ``ConnectionPool``. Confined to one event loop.
 final class PoolRunner {
     /// A request that has not ended.
-    private struct OpenRequest {
-        var message: PoolMessage
+    private final class OpenRequest {
+        let message: PoolMessage
         var response: HTTP2Response?
         /// The generation of the token that it carried last.
         var token: Int?
         var wasWritten = false
-        var continuation: CheckedContinuation<PoolOutcome, Never>
+        let continuation: CheckedContinuation<PoolOutcome, Never>
+
+        init(message: PoolMessage, continuation: CheckedContinuation<PoolOutcome, Never>) {
+            self.message = message
+            self.continuation = continuation
+        }
     }
 
     private let eventLoop: any EventLoop
@@ -27,6 +32,8 @@ final class PoolRunner {
     /// Events that came while another one was being handled.
     private var events: [ConnectionPool.Event] = []
     private var directives: [ConnectionPool.Directive] = []
+    /// The directives that are being performed.
+    private var batch: [ConnectionPool.Directive] = []
     /// The counts that the metrics contain.
     private var counts = PoolCounts()
     private var timer: (at: ContinuousClock.Instant, task: Scheduled<Void>)?
@@ -83,9 +90,9 @@ final class PoolRunner {
         while next < events.count {
             pool.handle(events[next], at: clocks.now(), using: &random, into: &directives)
             next += 1
-            let batch = directives
-            directives.removeAll(keepingCapacity: true)
-            for directive in batch { perform(directive) }
+            swap(&batch, &directives)
+            for index in batch.indices { perform(batch[index]) }
+            batch.removeAll(keepingCapacity: true)
         }
         events.removeAll(keepingCapacity: true)
         let new = PoolCounts(pool)
@@ -185,17 +192,12 @@ final class PoolRunner {
 
     private func dial(_ number: Int) {
         let (runner, eventLoop) = (NIOLoopBound(self, eventLoop: self.eventLoop), self.eventLoop)
-        connections[number] = transport.dial { event in
-            if eventLoop.inEventLoop {
-                runner.value.handle(event, of: number)
-            } else {
-                eventLoop.execute { runner.value.handle(event, of: number) }
-            }
-        }
+        let events = LoopQueue<HTTP2ClientEvent>(eventLoop: eventLoop) { runner.value.handle($0, of: number) }
+        connections[number] = transport.dial { events.add($0) }
     }
 
     private func write(_ number: Int, on connection: Int) {
-        guard var request = requests[number] else { return }
+        guard let request = requests[number] else { return }
         if request.wasWritten { metrics.resends.increment() }
         request.wasWritten = true
         var headers = request.message.headers
@@ -210,7 +212,6 @@ final class PoolRunner {
                 logger.warning("no provider token could be signed: \(error)")
             }
         }
-        requests[number] = request
         connections[connection]?.send(request: number, headers: headers, body: request.message.body)
     }
 

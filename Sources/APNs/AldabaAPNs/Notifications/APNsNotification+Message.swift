@@ -11,7 +11,7 @@ extension APNsNotification {
     func localRefusal(token: String) -> APNsReason? {
         // The token is a part of the path, so it must contain only digits.
         guard !token.isEmpty else { return .missingDeviceToken }
-        guard token.utf8.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }) else { return .badDeviceToken }
+        guard token.utf8.allSatisfy({ Hexadecimal.value($0) != nil }) else { return .badDeviceToken }
         guard !bundleID.isEmpty, Self.isFieldText(topic) else { return .badTopic }
         return contentRefusal(limit: pushType == .voip ? Self.largePayloadLimit : Self.payloadLimit)
     }
@@ -52,7 +52,7 @@ extension APNsNotification {
     func message(to token: String, id: UUID, authority: String) -> PoolMessage {
         var message = PoolMessage(
             method: "POST", authority: authority, path: "/3/device/\(token)", body: payload)
-        message.headers.append("apns-id", id.uuidString.lowercased())
+        message.headers.append("apns-id", id.lowercaseText)
         message.headers.append("apns-topic", topic)
         message.headers.append("apns-push-type", pushType.rawValue)
         message.headers.append("apns-priority", String(sentPriority.rawValue))
@@ -66,7 +66,7 @@ extension APNsNotification {
     func message(on channel: String, id: UUID, authority: String) -> PoolMessage {
         var message = PoolMessage(
             method: "POST", authority: authority, path: "/4/broadcasts/apps/\(bundleID)", body: payload)
-        message.headers.append("apns-request-id", id.uuidString.lowercased())
+        message.headers.append("apns-request-id", id.lowercaseText)
         message.headers.append("apns-channel-id", channel)
         message.headers.append("apns-push-type", pushType.rawValue)
         message.headers.append("apns-priority", String(sentPriority.rawValue))

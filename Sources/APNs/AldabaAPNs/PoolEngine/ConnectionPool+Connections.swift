@@ -28,6 +28,20 @@ extension ConnectionPool {
             busyAt = now
         }
 
+        mutating func recordActivity(at now: Instant) {
+            activeAt = now
+            pingedAt = nil
+        }
+
+        mutating func recordAnswer(at now: Instant, proves: Bool) {
+            recordActivity(at: now)
+            inFlight -= 1
+            unansweredInRow = 0
+            isSlow = false
+            hasAnswered = true
+            if proves { isProven = true }
+        }
+
         mutating func wrote(at now: Instant, number: Int) {
             if inFlight == 0 { busyAt = now }
             inFlight += 1
@@ -101,8 +115,7 @@ extension ConnectionPool {
 
     /// Records that a connection has shown a sign of life.
     mutating func recordActivity(of connection: Int, at now: Instant) {
-        connections[connection]?.activeAt = now
-        connections[connection]?.pingedAt = nil
+        connections[connection]?.recordActivity(at: now)
     }
 
     mutating func handleSettings(

@@ -7,6 +7,11 @@ extension ConnectionPool {
         /// Whether it was sent again for its token.
         var hasNewToken = false
         var mayHaveBeenProcessed = false
+
+        mutating func wrote(on connection: Int) {
+            self.connection = connection
+            sends += 1
+        }
     }
 
     mutating func submit(_ request: Int, deadline: Instant, at now: Instant, _ directives: inout [Directive]) {
@@ -55,16 +60,14 @@ extension ConnectionPool {
         _ answer: Answer, _ number: Int, _ connection: Int, at now: Instant,
         using random: inout some RandomNumberGenerator, into directives: inout [Directive]
     ) {
-        recordActivity(of: connection, at: now)
-        guard var request = inFlight(number, on: connection) else { return }
-        connections[connection]?.inFlight -= 1
-        connections[connection]?.hasAnswered = true
-        connections[connection]?.unansweredInRow = 0
-        connections[connection]?.isSlow = false
+        guard var request = inFlight(number, on: connection) else {
+            return recordActivity(of: connection, at: now)
+        }
+        // In one step: each access by the subscript copies the connection.
+        connections[connection]?.recordAnswer(at: now, proves: answer == .proven)
         var isResent = false
         switch answer {
-        case .proven: connections[connection]?.isProven = true
-        case .plain: break
+        case .proven, .plain: break
         case .leaving: retire(connection, at: now, using: &random)
         case .tokenExpired:
             directives.append(.renewToken(request: number))
@@ -121,8 +124,7 @@ extension ConnectionPool {
         while queued > 0, let connection = leastLoaded, let number = popQueued() {
             queued -= 1
             writes += 1
-            requests[number]?.connection = connection
-            requests[number]?.sends += 1
+            requests[number]?.wrote(on: connection)
             connections[connection]?.wrote(at: now, number: writes)
             directives.append(.write(request: number, connection: connection))
         }
