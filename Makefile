@@ -53,9 +53,10 @@ test: packages-build packages-test $(VENV)/installed ## Run all tests, the forei
 	@Scripts/run-tests
 
 bench: packages-build packages-bench $(VENV)/installed ## Measure beside nghttpd and the store, and the device
-	for product in aldaba HubRate StoreRate ScheduleRate CenterRate MediaRate AudienceRate BareTLS; do $(RELEASE) --product $$product || exit; done
+	for product in aldaba HubRate StoreRate ScheduleRate CenterRate MediaRate AudienceRate BareTLS SenderRate; do $(RELEASE) --product $$product || exit; done
 	@Benchmarks/run
 	@Benchmarks/deliver
+	@$(VENV)/bin/python Benchmarks/sender
 	@Benchmarks/schedule
 	@$(VENV)/bin/python Benchmarks/audience
 	@$(VENV)/bin/python Benchmarks/channel

@@ -16,14 +16,14 @@ final class AdmissionGate: Sendable {
         var lastNumber = 0
         var isClosed = false
         /// The time of the earliest timer that is set.
-        var timer: ContinuousClock.Instant?
+        var timer: PoolInstant?
     }
 
     private let state: Mutex<State>
     private let eventLoop: any EventLoop
-    private let now: @Sendable () -> ContinuousClock.Instant
+    private let now: @Sendable () -> PoolInstant
 
-    init(limit: Int, eventLoop: any EventLoop, now: @escaping @Sendable () -> ContinuousClock.Instant) {
+    init(limit: Int, eventLoop: any EventLoop, now: @escaping @Sendable () -> PoolInstant) {
         state = Mutex(State(queue: AdmissionQueue(limit: limit)))
         self.eventLoop = eventLoop
         self.now = now
@@ -33,7 +33,7 @@ final class AdmissionGate: Sendable {
     var waitingCount: Int { state.withLock { $0.queue.waitingCount } }
 
     /// Admits the caller, now or when those before it have entered.
-    func enter(until deadline: ContinuousClock.Instant) async -> Outcome {
+    func enter(until deadline: PoolInstant) async -> Outcome {
         let (number, isAdmitted, isClosed) = state.withLock { state in
             state.lastNumber += 1
             return (state.lastNumber, !state.isClosed && state.queue.enterNow(), state.isClosed)
@@ -52,7 +52,7 @@ final class AdmissionGate: Sendable {
     }
 
     private func wait(
-        _ number: Int, until deadline: ContinuousClock.Instant, _ continuation: CheckedContinuation<Outcome, Never>
+        _ number: Int, until deadline: PoolInstant, _ continuation: CheckedContinuation<Outcome, Never>
     ) {
         let outcome: Outcome? = state.withLock { state in
             if state.isClosed { return .failed(.shutDown) }
@@ -88,7 +88,7 @@ final class AdmissionGate: Sendable {
     }
 
     private func setTimer() {
-        let due: ContinuousClock.Instant? = state.withLock { state in
+        let due: PoolInstant? = state.withLock { state in
             guard let next = state.queue.nextDeadline, state.timer.map({ next < $0 }) ?? true else { return nil }
             state.timer = next
             return next
@@ -97,7 +97,7 @@ final class AdmissionGate: Sendable {
         eventLoop.scheduleTask(in: TimeAmount(max(.zero, due - now()))) { [self] in handleTimer(due) }
     }
 
-    private func handleTimer(_ due: ContinuousClock.Instant) {
+    private func handleTimer(_ due: PoolInstant) {
         let overdue = state.withLock { state in
             // An earlier timer has been set since.
             if state.timer == due { state.timer = nil }

@@ -36,7 +36,7 @@ final class PoolClient: Sendable {
     /// A command to the runner. All pass one queue, so that a request is cancelled after it was submitted.
     private enum Command: Sendable {
         case submit(
-            Int, PoolMessage, deadline: ContinuousClock.Instant, CheckedContinuation<PoolOutcome, Never>)
+            Int, PoolMessage, deadline: PoolInstant, CheckedContinuation<PoolOutcome, Never>)
         case cancel(Int)
     }
 

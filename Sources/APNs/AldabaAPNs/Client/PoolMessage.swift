@@ -1,3 +1,4 @@
+import NIOCore
 import Networking
 import PushCore
 
@@ -26,7 +27,12 @@ enum PoolOutcome: Sendable {
 /// The clocks of a client.
 struct Clocks: Sendable {
     /// The clock of deadlines.
-    var now: @Sendable () -> ContinuousClock.Instant = { .now }
+    var now: @Sendable () -> PoolInstant = { .now }
     /// The clock of provider tokens.
     var wall: @Sendable () -> Timestamp
+}
+
+extension PoolInstant {
+    /// The present time.
+    static var now: PoolInstant { PoolInstant(nanoseconds: Int64(clamping: NIODeadline.now().uptimeNanoseconds)) }
 }

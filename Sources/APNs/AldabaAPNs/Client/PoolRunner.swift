@@ -36,7 +36,7 @@ final class PoolRunner {
     private var batch: [ConnectionPool.Directive] = []
     /// The counts that the metrics contain.
     private var counts = PoolCounts()
-    private var timer: (at: ContinuousClock.Instant, task: Scheduled<Void>)?
+    private var timer: (at: PoolInstant, task: Scheduled<Void>)?
     private var lastFailure: String?
     private var whenEmpty: [CheckedContinuation<Void, Never>] = []
 
@@ -55,7 +55,7 @@ final class PoolRunner {
 
     /// Sends a request; its end resumes the continuation.
     func submit(
-        _ number: Int, _ message: PoolMessage, deadline: ContinuousClock.Instant,
+        _ number: Int, _ message: PoolMessage, deadline: PoolInstant,
         _ continuation: CheckedContinuation<PoolOutcome, Never>
     ) {
         requests[number] = OpenRequest(message: message, continuation: continuation)

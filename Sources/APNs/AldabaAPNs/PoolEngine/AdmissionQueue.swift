@@ -26,7 +26,7 @@ struct AdmissionQueue: Sendable {
     /// Adds a caller at the end, or admits it at once.
     ///
     /// - Returns: Whether it was admitted.
-    mutating func enter(_ caller: Int, deadline: ContinuousClock.Instant) -> Bool {
+    mutating func enter(_ caller: Int, deadline: PoolInstant) -> Bool {
         if enterNow() { return true }
         queue.append(caller) { [waiting] in waiting.contains($0) }
         deadlines.insert(caller, at: deadline) { [waiting] in waiting.contains($0) }
@@ -53,7 +53,7 @@ struct AdmissionQueue: Sendable {
     mutating func cancel(_ caller: Int) -> Bool { waiting.remove(caller) != nil }
 
     /// Removes a caller whose deadline has come; `nil` where there is none.
-    mutating func popDue(at now: ContinuousClock.Instant) -> Int? {
+    mutating func popDue(at now: PoolInstant) -> Int? {
         guard let caller = deadlines.popDue(at: now, isLive: { [waiting] in waiting.contains($0) }) else { return nil }
         self.waiting.remove(caller)
         return caller
@@ -66,7 +66,7 @@ struct AdmissionQueue: Sendable {
     }
 
     /// The earliest deadline of a caller that waits.
-    var nextDeadline: ContinuousClock.Instant? {
+    var nextDeadline: PoolInstant? {
         mutating get {
             return deadlines.first { [waiting] in waiting.contains($0) }
         }

@@ -5,7 +5,7 @@ import Platform
 /// A value without I/O: events and the time are its input, directives its output. Each submitted request ends with
 /// exactly one ``Directive/finish(request:_:)``.
 struct ConnectionPool: Sendable {
-    typealias Instant = ContinuousClock.Instant
+    typealias Instant = PoolInstant
 
     /// The limits and times of a pool.
     struct Rules: Sendable {

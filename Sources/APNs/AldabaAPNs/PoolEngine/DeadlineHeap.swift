@@ -1,7 +1,7 @@
 /// Deadlines by number, the earliest first. A removed number's deadline stays until it is found or the heap is rebuilt.
 struct DeadlineHeap: Sendable {
     private struct Entry: Sendable {
-        var deadline: ContinuousClock.Instant
+        var deadline: PoolInstant
         var number: Int
     }
 
@@ -12,7 +12,7 @@ struct DeadlineHeap: Sendable {
     /// Adds a deadline.
     ///
     /// - Parameter isLive: Whether a number's deadline still counts.
-    mutating func insert(_ number: Int, at deadline: ContinuousClock.Instant, isLive: (Int) -> Bool) {
+    mutating func insert(_ number: Int, at deadline: PoolInstant, isLive: (Int) -> Bool) {
         if entries.count >= rebuildCount {
             let live = entries.filter { isLive($0.number) }
             entries = []
@@ -23,7 +23,7 @@ struct DeadlineHeap: Sendable {
     }
 
     /// The earliest deadline that counts.
-    mutating func first(isLive: (Int) -> Bool) -> ContinuousClock.Instant? {
+    mutating func first(isLive: (Int) -> Bool) -> PoolInstant? {
         while let top = entries.first {
             if isLive(top.number) { return top.deadline }
             removeFirst()
@@ -32,7 +32,7 @@ struct DeadlineHeap: Sendable {
     }
 
     /// Removes the earliest deadline that counts, if it has come.
-    mutating func popDue(at now: ContinuousClock.Instant, isLive: (Int) -> Bool) -> Int? {
+    mutating func popDue(at now: PoolInstant, isLive: (Int) -> Bool) -> Int? {
         guard let deadline = first(isLive: isLive), deadline <= now, let top = entries.first else { return nil }
         removeFirst()
         return top.number

@@ -16,7 +16,7 @@ private struct Simulation {
 
     private var pool: ConnectionPool
     private var random: SeededGenerator
-    private var now = ContinuousClock.now
+    private var now = PoolInstant.now
     private var peers: [Int: Peer] = [:]
     private var submitted = 0
     private var open: Set<Int> = []
@@ -60,7 +60,7 @@ private struct Simulation {
     }
 
     private mutating func step() throws {
-        now += .milliseconds(Int.random(in: 0...400, using: &random))
+        now = now + .milliseconds(Int.random(in: 0...400, using: &random))
         if let wake = pool.nextWake, wake <= now { try feed(.wake) }
         switch Int.random(in: 0..<20, using: &random) {
         case 0..<7:

@@ -7,7 +7,7 @@ import Testing
 struct PoolTable {
     typealias Directive = ConnectionPool.Directive
 
-    let start = ContinuousClock.now
+    let start = PoolInstant.now
     private(set) var pool: ConnectionPool
     private var random = SeededGenerator(seed: 1)
     private(set) var elapsed = Duration.zero

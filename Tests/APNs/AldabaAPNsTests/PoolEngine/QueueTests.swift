@@ -6,7 +6,7 @@ import Testing
 @Suite struct QueueTests {
     @Test func `deadlines come in the order of time, without those that were removed`() {
         var (heap, random) = (DeadlineHeap(), SeededGenerator(seed: 7))
-        let start = ContinuousClock.now
+        let start = PoolInstant.now
         let times = (0..<500).map { _ in Int.random(in: 0..<1000, using: &random) }
         for (number, time) in times.enumerated() {
             heap.insert(number, at: start + .milliseconds(time)) { _ in true }
@@ -20,7 +20,7 @@ import Testing
 
     @Test func `a deadline that has not come is kept`() {
         var heap = DeadlineHeap()
-        let start = ContinuousClock.now
+        let start = PoolInstant.now
         heap.insert(1, at: start + .seconds(1)) { _ in true }
         #expect(heap.popDue(at: start) { _ in true } == nil)
         #expect(heap.first { _ in true } == start + .seconds(1))
@@ -34,7 +34,7 @@ import Testing
 
     @Test func `callers are admitted in order, and those that left are passed over`() {
         var queue = AdmissionQueue(limit: 2)
-        let later = ContinuousClock.now + .seconds(60)
+        let later = PoolInstant.now + .seconds(60)
         #expect(queue.enterNow() && queue.enterNow() && !queue.enterNow())
         for caller in 1...4 { #expect(queue.enter(caller, deadline: later) == false) }
         #expect(queue.cancel(2) && !queue.cancel(2))
@@ -47,7 +47,7 @@ import Testing
 
     @Test func `a caller that waits ends at its deadline`() {
         var queue = AdmissionQueue(limit: 1)
-        let now = ContinuousClock.now
+        let now = PoolInstant.now
         #expect(queue.enterNow() == true)
         #expect(!queue.enter(1, deadline: now + .seconds(5)) && !queue.enter(2, deadline: now + .seconds(3)))
         #expect(queue.nextDeadline == now + .seconds(3))
