@@ -9,6 +9,7 @@ import time
 import uuid
 from collections import Counter
 
+import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from aldaba_process import BINARY, clean_environment
@@ -187,3 +188,10 @@ def connection_error(*codes):
 def either_error(*codes):
     """A stream error may be handled as a connection error (RFC 9113, section 5.4.1)."""
     return stream_error(*codes) | connection_error(*codes)
+
+
+@pytest.fixture
+def world(tmp_path):
+    made = FrameWorld(tmp_path)
+    yield made
+    made.end()

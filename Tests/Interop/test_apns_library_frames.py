@@ -4,7 +4,9 @@ import struct
 
 import pytest
 
-from frame_world import GOES_ON, LATE, LOST, FrameWorld, accepted, connection_error, either_error, stream_error
+from frame_world import (  # noqa: F401
+    GOES_ON, LATE, LOST, accepted, connection_error, either_error, stream_error, world,
+)
 from hostile_frames import CODES, EVEN, IDLE, OTHER, PROOF, VICTIM, data, goaway, head, ok, settings
 from raw_http2 import (
     ACK, CONTINUATION, DATA, END_HEADERS, GOAWAY, HEADERS, PADDED, PING, PRIORITY, PUSH_PROMISE, RST_STREAM,
@@ -20,13 +22,6 @@ PADDING = connection_error("FRAME_SIZE_ERROR", "PROTOCOL_ERROR")
 PROMISE = struct.pack(">I", EVEN) + block([
     (":method", "GET"), (":scheme", "https"), (":authority", "localhost"), (":path", "/")])
 ACCEPTED = b"\x88"
-
-
-@pytest.fixture
-def world(tmp_path):
-    made = FrameWorld(tmp_path)
-    yield made
-    made.end()
 
 
 def case(section, name, attack, expected):

@@ -5,7 +5,7 @@ import threading
 import hpack
 import pytest
 
-from frame_world import GOES_ON, FrameWorld, accepted, connection_error, either_error
+from frame_world import GOES_ON, accepted, connection_error, either_error, world  # noqa: F401
 from hostile_frames import IDLE, OTHER, PROOF, VICTIM, head
 from raw_http2 import END_HEADERS, END_STREAM, HEADERS, frame, setting
 
@@ -15,13 +15,6 @@ LIMITED = GOES_ON | either_error("ENHANCE_YOUR_CALM", "PROTOCOL_ERROR", "closed"
 OK, EMPTY, FULL = b"\x88", b"\x20", b"\x3f\xe1\x1f"
 # A literal with incremental indexing that has 100 bytes of value.
 ENTRY = b"\x40\x05x-odd\x64" + b"v" * 100
-
-
-@pytest.fixture
-def world(tmp_path):
-    made = FrameWorld(tmp_path)
-    yield made
-    made.end()
 
 
 def case(section, name, whole, expected):

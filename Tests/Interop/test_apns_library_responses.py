@@ -2,7 +2,7 @@
 
 import pytest
 
-from frame_world import GOES_ON, LOST, FrameWorld, accepted, either_error, stream_error
+from frame_world import GOES_ON, LOST, accepted, either_error, stream_error, world  # noqa: F401
 from hostile_frames import OTHER, VICTIM, data, head, ok, settings
 from raw_http2 import (
     CONTINUATION, DATA, END_HEADERS, END_STREAM, HEADERS, PADDED, PRIORITY, WITH_PRIORITY, block, frame, reset,
@@ -14,13 +14,6 @@ MALFORMED = stream_error("PROTOCOL_ERROR")
 # Limits of a client may end a stream or the connection (section 10.5).
 LIMITED = GOES_ON | either_error("ENHANCE_YOUR_CALM", "PROTOCOL_ERROR", "INTERNAL_ERROR", "CANCEL", "closed")
 ACCEPTED = b"\x88"
-
-
-@pytest.fixture
-def world(tmp_path):
-    made = FrameWorld(tmp_path)
-    yield made
-    made.end()
 
 
 def case(section, name, response, expected):

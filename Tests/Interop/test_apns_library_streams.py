@@ -5,19 +5,12 @@ from collections import Counter
 
 import pytest
 
-from frame_world import LATE, LOST, FrameWorld, accepted
+from frame_world import LATE, LOST, accepted, world  # noqa: F401
 from hostile_frames import CODES, data, goaway, head, ok, settings
 from raw_http2 import DATA, PADDED, SETTINGS, frame, reset, window_update
 
 LARGEST = 2**31 - 1
 REFUSED = {"error": "refused", "mayHaveBeenProcessed": "false"}
-
-
-@pytest.fixture
-def world(tmp_path):
-    made = FrameWorld(tmp_path)
-    yield made
-    made.end()
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7], ids=lambda limit: f"section 5.1.2, {limit} streams")
