@@ -65,7 +65,8 @@ struct ProviderDoctorOptions: ParsableArguments {
             let made = try AppleOptions.Environment.allCases.map { each in
                 ProviderDiagnosis.Server(
                     name: "Apple's \(each.rawValue) server", environment: each,
-                    client: try makeClient(credential, each.host, 443, ca ?? AppleOptions.namedAuthority))
+                    client: try makeClient(
+                        of: each.host, port: 443, authority: ca ?? AppleOptions.namedAuthority, credential: credential))
             }
             let others = made.filter { $0.environment != environment }
             guard let own = made.first(where: { $0.environment == environment }) else {
@@ -83,13 +84,14 @@ struct ProviderDoctorOptions: ParsableArguments {
             let addresses = try location.addresses()
             (host, port) = (addresses.host, addresses.apnsPort)
         }
-        let client = try makeClient(credential, host, port, ca ?? location.authority)
+        let client = try makeClient(
+            of: host, port: port, authority: ca ?? location.authority, credential: credential)
         let name = "the server \(ServerAddresses.authority(host, port))"
         return (ProviderDiagnosis.Server(name: name, environment: nil, client: client), nil)
     }
 
     private func makeClient(
-        _ credential: APNsCredential, _ host: String, _ port: Int, _ authority: String?
+        of host: String, port: Int, authority: String?, credential: APNsCredential
     ) throws -> APNsClient {
         var options = APNsOptions()
         (options.waitsForConnectivity, options.deadline) = (false, .seconds(10))
