@@ -39,7 +39,7 @@ extension SendCommand {
         quoted(path.replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: ":", with: "\\:"))
     }
 
-    /// A word of a POSIX shell (IEEE 1003.1, section 2.2.2).
+    /// An argument in single quotes, for a POSIX shell (IEEE 1003.1, section 2.2.2).
     private static func quoted(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'"
     }

@@ -27,7 +27,7 @@ struct TimelineWatch: Sendable {
         let clock = ContinuousClock()
         var pause = Self.shortest
         while true {
-            let result = try await look(at: apnsID)
+            let result = try await loadResult(of: apnsID)
             if result.progress != .pending || clock.now >= deadline { return result }
             try await clock.sleep(until: min(deadline, clock.now + pause))
             pause = min(pause * 2, Self.longest)
@@ -35,7 +35,7 @@ struct TimelineWatch: Sendable {
     }
 
     /// The state of the newest notification with an id.
-    func look(at apnsID: String) async throws -> Result {
+    func loadResult(of apnsID: String) async throws -> Result {
         let request = NotificationsRequest(id: apnsID, server: server, signing: signing)
         let body = try await request.answer(to: .timelines, by: client)
         guard let found = try? JSONDecoder().decode([Found].self, from: body), let entries = found.last?.timeline else {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Passes elements from any thread to an event loop, in their order, many by one hop. Thread-safe.
 ///
-/// Its users bound the number of elements: open requests, and events of connections that have open requests.
+/// The number of elements is bounded by that of open requests, and of events of connections that have open requests.
 final class LoopQueue<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
     private let eventLoop: any EventLoop

@@ -7,14 +7,14 @@ extension RequestSchedule {
     package mutating func handle(_ event: Event, _ context: ScheduleContext) -> [Directive] {
         var directives: [Directive] = []
         if isLoaded, plausibility.observe(context.now) { trustChanged(context, &directives) }
-        take(event, context, &directives)
+        apply(event, in: context, to: &directives)
         let isContinued = directives.last == .continue
         if reload == .none { updatePositionWatch(&directives) }
         if !isContinued { rearm(context.now, &directives) }
         return directives
     }
 
-    private mutating func take(_ event: Event, _ context: ScheduleContext, _ directives: inout [Directive]) {
+    private mutating func apply(_ event: Event, in context: ScheduleContext, to directives: inout [Directive]) {
         switch event {
         case .loaded(let rows): load(rows, context: context, directives: &directives)
         case .reread(let rows): for row in rows { place(row, context: context, directives: &directives) }

@@ -30,7 +30,7 @@ struct BulkStates {
             var next: [BulkResult] = []
             for start in stride(from: left.startIndex, to: left.endIndex, by: Self.width) {
                 let group = left[start..<min(start + Self.width, left.endIndex)]
-                for (var line, result) in try await watch.look(at: Array(group)) {
+                for (var line, result) in try await watch.loadResults(of: Array(group)) {
                     if result.progress == .pending, !isLast {
                         next.append(line)
                         continue
@@ -56,10 +56,10 @@ struct BulkStates {
 
 extension TimelineWatch {
     /// The latest states of some notifications, in their order.
-    func look(at lines: [BulkResult]) async throws -> [(BulkResult, Result)] {
+    func loadResults(of lines: [BulkResult]) async throws -> [(BulkResult, Result)] {
         try await withThrowingTaskGroup(of: (Int, Result).self) { group in
             for (index, line) in lines.enumerated() {
-                group.addTask { (index, try await look(at: line.apnsID ?? "")) }
+                group.addTask { (index, try await loadResult(of: line.apnsID ?? "")) }
             }
             var results: [(Int, Result)] = []
             for try await result in group { results.append(result) }
