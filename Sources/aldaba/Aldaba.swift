@@ -67,7 +67,8 @@ struct Aldaba: AsyncParsableCommand {
     private static func runCommand() async {
         do {
             try SubcommandPath.check(Array(CommandLine.arguments.dropFirst()), of: Self.self)
-            var command = try parseAsRoot()
+            // In a debug build the synchronous parser visits the options of all commands first.
+            var command = try await asyncParseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()
             } else {

@@ -56,6 +56,14 @@ def test_a_new_client_gets_an_id_and_no_broadcasts(path):
     assert answer == {"messageType": "hello", "status": 200, "use_webpush": True, "broadcasts": {}}
 
 
+def test_a_hello_need_not_say_that_it_speaks_web_push(path):
+    with Browser(path, hello=False) as browser:
+        assert browser.ask("hello")["status"] == 200
+        subscription = browser.subscribe()
+        subscription.push("after a short hello")
+        assert browser.texts(subscription, 1) == ["after a short hello"]
+
+
 def test_a_client_keeps_its_id_at_each_connection(path):
     uaid, _ = absent(path)
     for form in (uaid, uaid, uaid.upper()):
@@ -113,9 +121,9 @@ def test_a_second_connection_of_a_client_closes_the_first(path):
     '{"messageType":"register","channelID":"8f7a2f4e-5b1c-4c2d-9e3f-0a1b2c3d4e5f"}', "{}",
     '{"messageType":"unregister","channelID":"8f7a2f4e-5b1c-4c2d-9e3f-0a1b2c3d4e5f","code":200}',
     '{"messageType":"ack","updates":[]}', '{"messageType":"nack","version":"1","code":301}',
-    '{"messageType":"broadcast_subscribe","broadcasts":{}}', '{"messageType":"hello"}',
+    '{"messageType":"broadcast_subscribe","broadcasts":{}}',
     '{"messageType":"hello","use_webpush":false}', '{"messageType":"hello","use_webpush":"true"}',
-], ids=["register", "ping", "unregister", "ack", "nack", "broadcasts", "no webpush", "false", "a text"])
+], ids=["register", "ping", "unregister", "ack", "nack", "broadcasts", "false", "a text"])
 def test_the_first_message_must_be_hello(path, message, others_are_served):
     with Browser(path, hello=False) as browser:
         browser.socket.send(message)

@@ -9,8 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
+import requests
 
 from aldaba_process import BINARY, clean_environment, run_aldaba
+from autopush_client import Browser
 from nats_server import PROGRAM
 from postgres_server import PROGRAMS
 from waiting import wait_for_end, wait_until
@@ -53,11 +55,30 @@ def handed(run):
     return len(path.read_text().splitlines()) if path.exists() else 0
 
 
+def processes(run):
+    return json.loads((Path(run["data"]) / "pids.json").read_text())
+
+
+def kill_server(run, name):
+    """Kills a server; the function that it returns waits until `up` has started it again, and it serves."""
+    before = processes(run)[name]
+    metrics = next(node["metrics"] for node in run["nodes"] if node["name"] == name)
+
+    def serves():
+        try:
+            return requests.get(f"{metrics}/ready", timeout=10).status_code == 200
+        except requests.ConnectionError:
+            return False
+
+    os.kill(before, signal.SIGKILL)
+    assert wait_for_end(before, 10), "it has ended"
+    return lambda: wait_until(serves, "it is started again")
+
+
 def test_pushes_by_the_one_port_reach_the_demo_app_while_servers_are_killed(run):
     assert [node["name"] for node in run["nodes"]] == ["serve", "serve-2", "serve-3"]
     assert len({node["apns"] for node in run["nodes"]} | {run["apns"]}) == 4
     sent = 0
-    processes = json.loads((Path(run["data"]) / "pids.json").read_text())
     for name in ("serve-2", "serve-3", None):
         for number in range(6):
             done = send(run, f"{name} {number}")
@@ -68,10 +89,33 @@ def test_pushes_by_the_one_port_reach_the_demo_app_while_servers_are_killed(run)
             sent += 1
         wait_until(lambda: handed(run) >= sent, "the demo app has them all", 30)
         if name:
-            os.kill(processes[name], signal.SIGKILL)
-            wait_until(
-                lambda: json.loads((Path(run["data"]) / "pids.json").read_text())[name] not in (None, processes[name]),
-                "it is started again")
+            kill_server(run, name)()
+
+
+@pytest.mark.parametrize("name", ["serve", "serve-2", "serve-3"])
+def test_a_browsers_subscription_outlives_each_server(run, name):
+    """Its address is that of the port in front, which passes on to a server that runs."""
+    with Browser(run) as browser:
+        uaid, subscription = browser.uaid, browser.subscribe()
+    assert subscription.endpoint.startswith(run["control"] + "/wpush/v2/")
+    wait_until_it_runs = kill_server(run, name)
+    subscription.push(f"while {name} is dead")
+    with Browser(run, uaid) as browser:
+        assert browser.uaid == uaid
+        assert browser.texts(subscription, 1) == [f"while {name} is dead"]
+    wait_until_it_runs()
+
+
+def test_the_pages_and_the_interface_for_fcm_outlive_the_first_server(run):
+    others = {node["control"] for node in run["nodes"]}
+    assert run["control"] not in others and run["fcm"] == run["http"]
+    account = json.loads(Path(run["serviceAccount"]).read_text())
+    assert account["token_uri"].startswith(run["http"])
+    wait_until_it_runs = kill_server(run, "serve")
+    assert requests.get(run["console"], timeout=10).status_code == 200
+    refused = requests.post(f"{run['fcm']}/v1/projects/{account['project_id']}/messages:send", json={}, timeout=10)
+    assert refused.status_code == 401
+    wait_until_it_runs()
 
 
 def test_the_database_runs_as_another_user_than_root(run):

@@ -13,6 +13,8 @@ package struct ServerConfiguration: Sendable {
     package var certificate: String
     /// The path of that certificate's private key, PEM.
     package var certificateKey: String
+    /// The ports of a load balancer on this machine in front of the control API's listeners.
+    package var loadBalancerPorts: [Int] = []
 
     /// Brings the values into one; `environment` is for the standard data folder.
     ///

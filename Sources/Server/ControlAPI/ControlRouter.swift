@@ -11,9 +11,11 @@ enum ControlRouter {
     ) -> Router<ControlContext> {
         let router = Router(context: ControlContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: FairService(callers: ConnectionCredentials(limiter: limiter)))
-        if case .development = interface {
+        let own: @Sendable () -> [Int] = { port().map { [$0] } ?? [] }
+        if case .development(let services) = interface {
             router.add(middleware: ErrorAnswers())
-            router.add(middleware: LoopbackGuard(isOnLoopback: isLoopback, port: port))
+            let guarded = LoopbackGuard<ControlContext>(isOnLoopback: isLoopback) { own() + services.loadBalancerPorts }
+            router.add(middleware: guarded)
         }
         if let services = interface.services, let controls = services.controls {
             router.add(
@@ -42,7 +44,7 @@ enum ControlRouter {
             add(services, authentication: nil, port: port, to: router)
         case .metrics(let registry, let status):
             // Other addresses have names that are not known here.
-            if isLoopback { router.add(middleware: LoopbackGuard(port: port)) }
+            if isLoopback { router.add(middleware: LoopbackGuard(ports: own)) }
             router.get { _, _ in RootAnswer.metrics }
             router.get("metrics") { request, _ in
                 let format = MetricsFormat(accept: request.headers[.accept])
@@ -50,7 +52,7 @@ enum ControlRouter {
             }
             add(status, to: router)
         case .pages(let pages):
-            router.add(middleware: LoopbackGuard(port: port))
+            router.add(middleware: LoopbackGuard(ports: own))
             pages.add(to: router, isSecured: false)
         }
         return router

@@ -47,6 +47,8 @@ package struct ControlServices: Sendable {
     package var console: Console?
     /// The people who use the pages over TLS; `nil` for a server that shows them on loopback alone.
     package var people: ConsolePeople?
+    /// The ports of a load balancer on this machine that passes connections on to the listeners.
+    package var loadBalancerPorts: [Int] = []
     /// Interfaces of other modules on the same listeners.
     package var interfaces: [any ControlInterface] = []
     /// The present time in responses to devices.

@@ -7,8 +7,8 @@ import PushServer
 struct LoopbackGuard<Context: RequestContext>: RouterMiddleware {
     /// Whether only this machine reaches the listener; otherwise it is in a network of a test's own.
     var isOnLoopback = true
-    /// The port that the listener is bound to.
-    let port: @Sendable () -> Int?
+    /// The port that the listener is bound to, and those that are passed on to it.
+    let ports: @Sendable () -> [Int]
 
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -16,7 +16,7 @@ struct LoopbackGuard<Context: RequestContext>: RouterMiddleware {
         let (host, origin) = (request.head.authority, request.headers[.origin])
         let isAllowed =
             isOnLoopback
-            ? port().map { Self.allows(host: host, origin: origin, port: $0) } ?? false
+            ? ports().contains { Self.allows(host: host, origin: origin, port: $0) }
             : Self.allowsInNetwork(host: host, origin: origin)
         guard isAllowed else {
             throw ControlError(

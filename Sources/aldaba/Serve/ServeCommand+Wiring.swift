@@ -43,7 +43,8 @@ extension ServeCommand {
             ports, shared: core.shareMedia(try values.mediaBucket(), logger: logger), clock: core.clock)
         let names: @Sendable () -> ServerNames = {
             configuration.names(
-                ofCertificate: tls.names, ports: [ports.control.current, ports.http.current].compactMap(\.self))
+                ofCertificate: tls.names,
+                ports: [ports.control.current, ports.http.current].compactMap(\.self) + configuration.loadBalancerPorts)
         }
         let hub = HubParts(core, configuration, names: names)
         let upstream = UpstreamParts(core, hub.http)
@@ -53,6 +54,7 @@ extension ServeCommand {
         let recorder = MetricsRecorder(read: registry.samples, clock: core.clock)
         var control = try core.controlServices(
             values, media: media, upstream: upstream, hub: hub, status: status, names: names)
+        control.loadBalancerPorts = configuration.loadBalancerPorts
         control.people = try core.consolePeople(values, http: hub.http, names: names, audit: control.audit)
         // Before the hubs', which know the paths that were added so far.
         control.interfaces.insert(

@@ -17,6 +17,7 @@ struct ServeCommand: AsyncParsableCommand, ServerSettingGroups {
             """)
     @Flag(help: "Print one line of JSON with the addresses on standard output when ready.") var reportReady = false
     @Flag(help: "Check the settings and PostgreSQL, say what is wrong, and end.") var check = false
+    @Option(help: .hidden) var loadBalancerPort: [Int] = []
     @OptionGroup var newDatabases: NewDatabaseOption
     @OptionGroup var file: ConfigurationOption
     @OptionGroup(title: SettingTitle.shared) var shared: SharedSettings
@@ -28,7 +29,8 @@ struct ServeCommand: AsyncParsableCommand, ServerSettingGroups {
     func run() async throws {
         let environment = ProcessInfo.processInfo.environment
         let values = try values(of: .serve, serverWords, environment: environment)
-        let configuration = try ServerConfiguration(values, environment: environment)
+        var configuration = try ServerConfiguration(values, environment: environment)
+        configuration.loadBalancerPorts = loadBalancerPort
         if check { return try await Self.check(configuration) }
         SupervisorWatch.begin(environment: environment)
         LogSetup.bootstrap(level: values.logLevel, format: values.logFormat)
@@ -36,7 +38,7 @@ struct ServeCommand: AsyncParsableCommand, ServerSettingGroups {
         try configuration.folder.make()
         let lock = try DataFolder.lock(configuration.folder.serveLock)
         try newDatabases.begin(configuration.folder)
-        try await Self.serve(configuration) { addresses in
+        try await Self.serve(configuration) { [configuration] addresses in
             try addresses.write(configuration.folder)
             ReadyNotice.send(environment: environment)
             if reportReady { try FileHandle.standardOutput.write(contentsOf: Data((addresses.line() + "\n").utf8)) }

@@ -7,20 +7,41 @@ struct UpNodes: Sendable {
     /// The first server is the one that `up` always has.
     let count: Int
     let database: UpDatabase
-    let providers: LocalLoadBalancer
-    let devices: LocalLoadBalancer
+    /// The ports in front of all servers.
+    let providers: SharedPort
+    let devices: SharedPort
+    let control: SharedPort
+    let http: SharedPort
     /// The addresses of the servers after the first.
     let addresses: [Readiness<ServerAddresses>]
-    /// The ports in front.
-    let providerPort = Readiness<Int>()
-    let devicePort = Readiness<Int>()
+
+    /// A port in front of all servers.
+    struct SharedPort: Sendable {
+        let key: ConfigurationKey
+        let balancer: LocalLoadBalancer
+        let bound = Readiness<Int>()
+
+        init(_ key: ConfigurationKey, host: String) {
+            self.key = key
+            balancer = LocalLoadBalancer(host: host)
+        }
+
+        /// Listens until the task is cancelled.
+        func run(_ port: Int) async throws { try await balancer.run(port: port) { bound.settle(.success($0)) } }
+    }
 
     init(count: Int, database: UpDatabase, host: String) {
         self.count = count
         self.database = database
-        (providers, devices) = (LocalLoadBalancer(host: host), LocalLoadBalancer(host: host))
+        providers = SharedPort(.apnsPort, host: host)
+        devices = SharedPort(.devicePort, host: host)
+        control = SharedPort(.controlPort, host: host)
+        http = SharedPort(.httpPort, host: "127.0.0.1")
         addresses = (1..<count).map { _ in Readiness() }
     }
+
+    /// The ports in front of all servers.
+    var sharedPorts: [SharedPort] { [providers, devices, control, http] }
 
     /// The name of a server's process.
     static func name(_ number: Int) -> String { number == 1 ? "serve" : "serve-\(number)" }
@@ -30,9 +51,22 @@ struct UpNodes: Sendable {
 
     /// Adds a server that listens.
     func listens(_ number: Int, _ told: ServerAddresses) {
-        providers.set(told.apnsPort, of: Self.name(number))
-        devices.set(told.devicePort, of: Self.name(number))
+        let name = Self.name(number)
+        providers.balancer.set(told.apnsPort, of: name)
+        devices.balancer.set(told.devicePort, of: name)
+        control.balancer.set(told.controlPort, of: name)
+        if let port = told.httpPort { http.balancer.set(port, of: name) }
         if number > 1 { addresses[number - 2].settle(.success(told)) }
+    }
+
+    /// The addresses that clients use: a server's own, with the ports in front in place of its ports.
+    func shared(_ addresses: ServerAddresses) -> ServerAddresses {
+        var shared = addresses
+        shared.apnsPort = providers.bound.current ?? addresses.apnsPort
+        shared.devicePort = devices.bound.current ?? addresses.devicePort
+        shared.controlPort = control.bound.current ?? addresses.controlPort
+        if addresses.httpPort != nil { shared.httpPort = http.bound.current ?? addresses.httpPort }
+        return shared
     }
 
     /// The data folder of a server.

@@ -115,6 +115,12 @@ struct UpPlan: Sendable {
         values.origin(.environment) == .builtIn ? "sandbox" : values.text(.environment) ?? "sandbox"
     }
 
+    /// The host that clients on this machine name.
+    var clientHost: String {
+        let host = values.text(.host) ?? "127.0.0.1"
+        return ["0.0.0.0", "::"].contains(host) ? "127.0.0.1" : host
+    }
+
     /// `aldaba` where the shell finds this program under that name; else the program's path.
     var shortExecutable: String {
         let candidates = (environment["PATH"] ?? "").split(separator: ":").map { folder in "\(folder)/aldaba" as String

@@ -48,17 +48,18 @@ struct UpRun: Sendable {
                 await StopSignals.wait()
                 throw CancellationError()
             }
-            group.addTask { try await keep("serve", supervisor) { try serverPlan(1) } }
+            group.addTask {
+                try await portsInFront()
+                try await keep("serve", supervisor) { try serverPlan(1) }
+            }
             if let nodes = plan.nodes { addNodes(nodes, supervisor: supervisor, to: &group) }
             group.addTask {
                 _ = try await addresses.value()
-                _ = try await plan.nodes?.devicePort.value()
                 try await keep("agent", supervisor, agentPlan)
             }
             for (child, device, listens) in otherDevices {
                 group.addTask {
                     _ = try await addresses.value()
-                    _ = try await plan.nodes?.devicePort.value()
                     try await keep(child, supervisor) { try agentPlan(child, device) { listens.settle(.success($0)) } }
                 }
             }
@@ -93,8 +94,7 @@ struct UpRun: Sendable {
         var addresses = try await addresses.value()
         if let nodes = plan.nodes {
             for other in nodes.addresses { _ = try await other.value() }
-            addresses.apnsPort = try await nodes.providerPort.value()
-            addresses.devicePort = try await nodes.devicePort.value()
+            addresses = nodes.shared(addresses)
         }
         // Made while the agent begins: a new key takes a while.
         let fcm = addresses.http ?? addresses.control
@@ -126,13 +126,15 @@ struct UpRun: Sendable {
                 try await keep(UpNodes.name(number), supervisor) { try serverPlan(number) }
             }
         }
-        group.addTask {
-            try await nodes.providers.run(port: plan.ports[.apnsPort] ?? 0) { nodes.providerPort.settle(.success($0)) }
-        }
-        group.addTask {
-            try await nodes.devices.run(port: plan.ports[.devicePort] ?? 0) { nodes.devicePort.settle(.success($0)) }
+        for shared in nodes.sharedPorts {
+            group.addTask { try await shared.run(plan.ports[shared.key] ?? 0) }
         }
         group.addTask { [notificationLine] in await nodes.killByKey(supervisor) { notificationLine?($0) } }
+    }
+
+    /// Waits until the ports in front of several servers listen: the servers name one of them in addresses of files.
+    private func portsInFront() async throws {
+        for shared in plan.nodes?.sharedPorts ?? [] { _ = try await shared.bound.value() }
     }
 
     private func serverPlan(_ number: Int) throws -> ChildProcess.Plan {
@@ -141,7 +143,7 @@ struct UpRun: Sendable {
         let folder = try UpNodes.folder(number, plan.folder)
         // The port of several servers is that in front of them.
         let shared: Set<ConfigurationKey> =
-            nodes == nil ? [] : number == 1 ? [.apnsPort, .devicePort] : Set(UpPlan.portKeys)
+            nodes.map { number == 1 ? Set($0.sharedPorts.map(\.key)) : Set(UpPlan.portKeys) } ?? []
         func port(_ key: ConfigurationKey, _ bound: Int?) -> String {
             "--\(key.rawValue)=\(bound ?? (shared.contains(key) ? 0 : plan.ports[key] ?? 0))"
         }
@@ -149,6 +151,7 @@ struct UpRun: Sendable {
         except.formUnion([.data, .development, .environment])
         if known?.legacyPort != nil { except.insert(.legacyPort) }
         if known?.legacyFeedbackPort != nil { except.insert(.legacyFeedbackPort) }
+        let shownControl = plan.values.text(.mediaURL) == nil ? nodes?.control.bound.current : nil
         let words =
             [
                 "serve", "--report-ready", "--data=\(folder.root)", "--development=true",
@@ -161,6 +164,11 @@ struct UpRun: Sendable {
             // A server that is started again keeps the ports that it was given.
             .compactMap { key, bound in bound.map { port(key, $0) } } + plan.configurationFlag
             + plan.values.flags(for: .serve, except: except)
+            + [nodes?.control.bound.current, nodes?.http.bound.current].compactMap { port in
+                port.map { "--load-balancer-port=\($0)" }
+            }
+            // A file, and a browser's subscription, can be reached for as long as one server runs.
+            + (shownControl.map { ["--media-url=https://\(ServerAddresses.authority(plan.clientHost, $0))"] } ?? [])
             + (number == 1
                 ? []
                 : [
@@ -208,8 +216,7 @@ struct UpRun: Sendable {
     }
 
     private func agentWords(_ folder: DataFolder, _ socket: String) -> [String] {
-        var server = addresses.current
-        if let front = plan.nodes?.devicePort.current { server?.devicePort = front }
+        let server = addresses.current.map { plan.nodes?.shared($0) ?? $0 }
         let timeout = plan.values.origin(.reconnectAfter) == .builtIn ? ["--reconnect-after=100"] : []
         let except: Set<ConfigurationKey> = [
             .data, .environment, .agentServer, .agentControl, .agentCA, .agentSocket,

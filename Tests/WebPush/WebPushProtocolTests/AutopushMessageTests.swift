@@ -12,7 +12,7 @@ import WebPushProtocol
     @Test func `each message of a client is read`() throws {
         let known = PushClientID(device: try #require(DeviceID(7)), secret: 9)
         let messages: [(String, AutopushRequest)] = [
-            (#"{"messageType":"hello","use_webpush":true}"#, .hello(nil)),
+            (#"{"messageType":"hello","use_webpush":true}"#, .hello(nil)), (#"{"messageType":"hello"}"#, .hello(nil)),
             (#"{"messageType":"hello","use_webpush":true,"uaid":"\#(Self.client)","broadcasts":{}}"#, .hello(known)),
             (
                 #"{"messageType":"hello","use_webpush":true,"uaid":"\#(Self.uuid)"}"#,
@@ -37,7 +37,10 @@ import WebPushProtocol
     @Test(arguments: [
         ("", "a message must be a JSON object"), ("[]", "a message must be a JSON object"),
         (#"{"channelID":"c"}"#, "messageType is missing"), (#"{"messageType":"hallo"}"#, "messageType is none of"),
-        (#"{"messageType":7}"#, "messageType is none of"), (#"{"messageType":"hello"}"#, "use_webpush: true"),
+        (#"{"messageType":7}"#, "messageType is none of"),
+        (#"{"messageType":"hello","use_webpush":false}"#, "use_webpush must be true"),
+        (#"{"messageType":"hello","use_webpush":"true"}"#, "use_webpush must be true"),
+        (#"{"messageType":"hello","use_webpush":null}"#, "use_webpush must be true"),
         (#"{"messageType":"register"}"#, "channelID must be a string"),
         (#"{"messageType":"register","channelID":"c","key":5}"#, "key must be a string"),
         (#"{"messageType":"unregister","channelID":5}"#, "channelID must be a string"),

@@ -61,7 +61,10 @@ package enum AutopushRequest: Hashable, Sendable {
         }
         switch kind.text {
         case "hello":
-            guard value["use_webpush"]?.isTrue == true else { throw Fault(reason: "hello must have use_webpush: true") }
+            // Mozilla's server no longer reads it: a client may leave it out.
+            guard value["use_webpush"].map({ $0.isTrue == true }) ?? true else {
+                throw Fault(reason: "use_webpush must be true where hello has it")
+            }
             self = .hello(value["uaid"]?.text.flatMap(PushClientID.init(text:)))
         case "register":
             self = .register(channel: try Self.text("channelID", in: value), key: try Self.key(in: value))
