@@ -12,7 +12,7 @@ from websockets.exceptions import ConnectionClosed
 from websockets.frames import Opcode
 from websockets.sync.client import connect
 
-from aldaba_process import AldabaUp, run_aldaba
+from aldaba_process import SERVERS, AldabaUp, run_aldaba
 from autopush_client import (
     SECONDS, Browser, RawSocket, Subscription, absent, address_of, new_channel, new_vapid, point, text)
 from control_client import ControlClient
@@ -285,7 +285,8 @@ def test_the_answer_to_a_registration_names_channel_and_endpoint(path, browser):
     answer = browser.register(channel)
     endpoint = answer.pop("pushEndpoint")
     assert answer == {"messageType": "register", "channelID": channel, "status": 200}
-    assert re.fullmatch(re.escape(path["http"]) + "/wpush/v2/[A-Za-z0-9_-]{54}", endpoint)
+    server = path["http"] if SERVERS == 1 else path["control"]
+    assert re.fullmatch(re.escape(server) + "/wpush/v2/[A-Za-z0-9_-]{54}", endpoint)
 
 
 def test_a_registration_that_is_repeated_gives_the_same_endpoint(path, browser):
@@ -382,7 +383,8 @@ def test_requests_that_come_at_once_are_answered_in_order(path):
         for channel in channels[::2]:
             answer = browser.receive("unregister")
             assert (answer["channelID"], answer["status"]) == (channel, 200)
-    statuses = [requests.post(each, headers={"ttl": "0"}, timeout=SECONDS).status_code for each in endpoints]
+    statuses = [
+        requests.post(each, headers={"ttl": "0"}, timeout=SECONDS, verify=path["ca"]).status_code for each in endpoints]
     assert statuses == [410, 201] * 25
 
 

@@ -9,6 +9,7 @@ import threading
 import pytest
 import requests
 
+from aldaba_process import SERVERS
 from autopush_client import (
     SECONDS, WINDOW, Browser, absent, data, new_channel, new_vapid, number_of, text, wait_until_sent)
 from waiting import wait_until
@@ -276,6 +277,10 @@ def test_while_a_client_comes_and_goes_every_message_comes_in_order(path, contro
         with Browser(path, browser.uaid) as again:
             for _ in range(min(20, 300 - len(came))):
                 message = again.notification()
+                # Another server may send once more what was acknowledged to the last one just before it ended.
+                while SERVERS > 1 and message["version"] in came:
+                    again.ack(message)
+                    message = again.notification()
                 came.append(message["version"])
                 again.ack(message)
             if len(came) < 300:
