@@ -46,7 +46,7 @@ package struct AppCommand: AsyncParsableCommand {
             guard !Topic.isReserved(topic) else {
                 throw CommandError(
                     .invalidInput,
-                    "\"\(topic)\" cannot name an app: names that begin with `aldaba.` are the program's own; take one such as "
+                    "\"\(topic)\" cannot name an app: `web-push` and names that begin with `aldaba.` are the program's own; take one such as "
                         + "com.example.app")
             }
             guard TeamID.hasShape(team) else {

@@ -193,7 +193,7 @@ package struct AppManifest: Codable, Hashable, Sendable {
             throw AppManifestError(
                 key: "id",
                 problem:
-                    "\(id) cannot name an app, since names that begin with `aldaba.` are the program's own; take one "
+                    "\(id) cannot name an app, since `web-push` and names that begin with `aldaba.` are the program's own; take one "
                     + "such as com.example.todo")
         }
         guard backgroundModes.allSatisfy({ $0 == Self.remoteNotifications || $0 == Self.calls }) else {

@@ -50,8 +50,8 @@ extension CommandSection {
         {name} is {value}; a text would be right
         {name} es {value}; debe ser un texto
 
-        "{topic}" cannot name an app: names that begin with `aldaba.` are the program's own
-        "{topic}" no puede nombrar una aplicación: los nombres que empiezan por `aldaba.` son del propio programa
+        "{topic}" cannot name an app: `web-push` and names that begin with `aldaba.` are the program's own
+        "{topic}" no puede nombrar una aplicación: `web-push` y los nombres que empiezan por `aldaba.` son del propio programa
 
         the app's bundle id, com.example.app
         el identificador de la aplicación, com.example.app

@@ -5,9 +5,9 @@ extension CommandSection {
         "{topic}" cannot name an app; letters, digits, dots, - and _, at most 255
         "{topic}" no puede nombrar una aplicación; letras, cifras, puntos, - y _, 255 como máximo
 
-        "{topic}" cannot name an app: names that begin with `aldaba.` are the program's own; take one such as \
+        "{topic}" cannot name an app: `web-push` and names that begin with `aldaba.` are the program's own; take one such as \
         com.example.app
-        "{topic}" no puede nombrar una aplicación: los nombres que empiezan por `aldaba.` son del programa; use uno \
+        "{topic}" no puede nombrar una aplicación: `web-push` y los nombres que empiezan por `aldaba.` son del programa; use uno \
         como com.example.app
 
         --id: "{id}" cannot name an app; take one such as com.example.app

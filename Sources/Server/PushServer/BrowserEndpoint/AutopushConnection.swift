@@ -93,7 +93,6 @@ final class AutopushConnection {
     func receivedFrame() { session.receivedFrame(at: SessionTime.now().uptime) }
 
     func writabilityChanged(_ isWritable: Bool) {
-        guard sessionID != nil else { return }
         perform(flow.writabilityChanged(isWritable))
     }
 

@@ -140,7 +140,7 @@ package struct BrowserEnrolment: Sendable {
     private struct TakenTopic: Error, CustomStringConvertible {
         var team: TeamID
         var description: String {
-            "the app \(topic) belongs to the team \(team); remove it, so that browsers can subscribe"
+            "the app \(topic) belongs to the team \(team), also after its removal; browsers cannot subscribe on this database"
         }
     }
 }

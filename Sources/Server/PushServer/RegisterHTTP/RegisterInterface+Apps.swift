@@ -73,7 +73,7 @@ extension RegisterInterface {
         }
         guard !Topic.isReserved(topic) else {
             throw ControlError.invalid(
-                "\"\(topic)\" cannot name an app: names that begin with `aldaba.` are the program's own")
+                "\"\(topic)\" cannot name an app: `web-push` and names that begin with `aldaba.` are the program's own")
         }
         let team = try document.team()
         let (name, push) = (try document.text("name"), try document.flag("push"))
