@@ -110,8 +110,12 @@ package final class PostgresStore: Sendable {
     package static func connection(_ parameters: [String: String]) throws -> PostgresConnection {
         let connection = try PostgresConnection(
             parameters.merging(["target_session_attrs": "read-write"]) { own, _ in own })
+        // Statements are short. Compiling one whose cost is guessed too high takes a second.
         try connection.execute(
-            "SET statement_timeout = '9s'; SET lock_timeout = '8s'; SET idle_in_transaction_session_timeout = '30s'")
+            """
+            SET statement_timeout = '9s'; SET lock_timeout = '8s'; SET idle_in_transaction_session_timeout = '30s'; \
+            SET jit = off
+            """)
         return connection
     }
 

@@ -199,7 +199,7 @@ final class PostgresWriter: Sendable {
         // Plans for one row and for a million are the same: by the keys. A node that stands still keeps no mailbox locked.
         try connection.execute(
             """
-            SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; SET jit = off; \
+            SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; \
             SET plan_cache_mode = force_generic_plan; SET idle_in_transaction_session_timeout = '3s'; \
             SET tcp_keepalives_idle = 4; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3
             """)

@@ -77,6 +77,10 @@ struct PrefetchReader {
         try reader.take(try connection.pipeline(reader.statements), into: &found)
     }
 
+    /// The end of a subquery that PostgreSQL then executes for each key. A join of the same tables may be planned, while one of
+    /// them is nearly empty, to read that table whole, and such a plan is used until the table is analyzed.
+    static let byKey = "OFFSET 0"
+
     private init(request: PrefetchRequest) { self.request = request }
 
     private func take(_ rows: [PostgresRows], into found: inout Prefetched) throws {
@@ -129,8 +133,11 @@ struct PrefetchReader {
         // A join looks for a device in its part of `pending` alone, and `= ANY` in all parts.
         add(
             """
-            SELECT pending.device, id, app, environment, lane, collapse_id, expires_at
-            FROM unnest($1::bigint[]) AS wanted(device) JOIN pending ON pending.device = wanted.device ORDER BY id
+            SELECT wanted.device, id, app, environment, lane, collapse_id, expires_at
+            FROM unnest($1::bigint[]) AS wanted(device) CROSS JOIN LATERAL (
+                SELECT id, app, environment, lane, collapse_id, expires_at FROM pending
+                WHERE pending.device = wanted.device \(Self.byKey)) AS found
+            ORDER BY id
             """, devices
         ) { row, found in
             found.waiting[try row[0], default: []].append(
@@ -162,10 +169,12 @@ struct PrefetchReader {
         // A refused request has no device. The timeline's columns of a notification without lines are NULL.
         add(
             """
-            SELECT message.id, device, app, at, state, source, timeline.note
-            FROM unnest($1::bigint[]) AS wanted(id) JOIN message ON message.id = wanted.id
-            LEFT JOIN timeline ON timeline.id = message.id
-            WHERE device IS NOT NULL ORDER BY message.id, at, state
+            SELECT wanted.id, device, app, at, state, source, note
+            FROM unnest($1::bigint[]) AS wanted(id)
+            CROSS JOIN LATERAL (SELECT device, app FROM message WHERE message.id = wanted.id \(Self.byKey)) AS found
+            LEFT JOIN LATERAL (
+                SELECT at, state, source, note FROM timeline WHERE timeline.id = wanted.id \(Self.byKey)) AS line ON true
+            WHERE device IS NOT NULL ORDER BY wanted.id, at, state
             """, ids
         ) { row, found in
             let id: NotificationID = try row[0]

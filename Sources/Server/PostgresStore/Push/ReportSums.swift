@@ -55,22 +55,24 @@ struct PostgresReportCounting {
 
     /// Counts about `limit` notifications.
     mutating func run(limit: Int) throws {
-        // Another node may count other changes meanwhile. A change with a lower number may become visible later.
-        let changes = try connection.run(
-            """
-            WITH change AS (SELECT number, ids FROM report_change ORDER BY number LIMIT $1 FOR UPDATE SKIP LOCKED)
-            SELECT number, unnest(ids) FROM change ORDER BY number
-            """, limit)
-        var (ids, numbers): ([NotificationID], Set<Int64>) = ([], [])
-        for row in changes {
-            // A change is taken whole.
-            let number: Int64 = try row[0]
-            guard ids.count < limit || numbers.contains(number) else { break }
-            numbers.insert(number)
-            ids.append(try row[1])
+        var (ids, numbers): (Set<NotificationID>, Set<Int64>) = ([], [])
+        while ids.count < limit {
+            // Another node may count other changes meanwhile. A change with a lower number may become visible later. A change
+            // can have one notification, or some hundreds: few are locked at once, and each is counted whole.
+            let changes = try connection.run(
+                """
+                WITH change AS (
+                    SELECT number, ids FROM report_change WHERE number > $1 ORDER BY number LIMIT 8 FOR UPDATE SKIP LOCKED)
+                SELECT number, unnest(ids) FROM change ORDER BY number
+                """, numbers.max() ?? 0)
+            guard !changes.isEmpty else { break }
+            for row in changes {
+                numbers.insert(try row[0])
+                ids.insert(try row[1])
+            }
         }
         guard !numbers.isEmpty else { return }
-        try count(Array(Set(ids)).sorted())
+        try count(ids.sorted())
         try write()
         for id in answered { try clear(groupOf: id) }
         try ReportSums.add(deltas, connection)
@@ -86,12 +88,17 @@ struct PostgresReportCounting {
         let found = try connection.pipeline([
             Statement(
                 """
-                SELECT message.id, message.accepted_at, report_counted.report, report_counted.outcome, message.app,
-                    message.device, message.lane, coalesce(message.payload, (SELECT payload.content FROM payload_use
-                        JOIN payload ON payload.id = payload_use.payload WHERE payload_use.message = message.id))
-                FROM unnest($1::bigint[]) AS wanted(id) JOIN message ON message.id = wanted.id
-                    LEFT JOIN report_counted ON report_counted.id = message.id
-                WHERE message.code IS NULL ORDER BY message.id
+                SELECT wanted.id, found.accepted_at, counted.report, counted.outcome, found.app, found.device, found.lane,
+                    coalesce(found.payload, (SELECT payload.content FROM payload_use
+                        JOIN payload ON payload.id = payload_use.payload WHERE payload_use.message = wanted.id))
+                FROM unnest($1::bigint[]) AS wanted(id)
+                CROSS JOIN LATERAL (
+                    SELECT accepted_at, app, device, lane, payload, code FROM message
+                    WHERE message.id = wanted.id \(PrefetchReader.byKey)) AS found
+                LEFT JOIN LATERAL (
+                    SELECT report, outcome FROM report_counted
+                    WHERE report_counted.id = wanted.id \(PrefetchReader.byKey)) AS counted ON true
+                WHERE found.code IS NULL ORDER BY wanted.id
                 """, parameter),
             TimelineReader.lines(of: ids),
         ])

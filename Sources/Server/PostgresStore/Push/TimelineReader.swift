@@ -13,9 +13,10 @@ struct TimelineReader {
         let rows = try connection.pipeline([
             .init(
                 """
-                SELECT message.*, app.team AS app_team, app.topic AS app_topic
-                FROM unnest($1::bigint[]) AS wanted(id) JOIN message ON message.id = wanted.id
-                LEFT JOIN app ON app.id = message.app
+                SELECT found.*, app.team AS app_team, app.topic AS app_topic
+                FROM unnest($1::bigint[]) AS wanted(id)
+                CROSS JOIN LATERAL (SELECT * FROM message WHERE message.id = wanted.id \(PrefetchReader.byKey)) AS found
+                LEFT JOIN app ON app.id = found.app
                 """, parameter),
             Self.lines(of: ids),
         ])
@@ -36,9 +37,11 @@ struct TimelineReader {
     static func lines(of ids: [NotificationID]) -> PostgresConnection.Statement {
         .init(
             """
-            SELECT timeline.id, at, state, source, note
-            FROM unnest($1::bigint[]) AS wanted(id) JOIN timeline ON timeline.id = wanted.id
-            ORDER BY timeline.id, at, state
+            SELECT wanted.id, at, state, source, note
+            FROM unnest($1::bigint[]) AS wanted(id) CROSS JOIN LATERAL (
+                SELECT at, state, source, note FROM timeline
+                WHERE timeline.id = wanted.id \(PrefetchReader.byKey)) AS line
+            ORDER BY wanted.id, at, state
             """, [.ids(ids)])
     }
 
