@@ -89,8 +89,9 @@ struct PostgresReportCounting {
             Statement(
                 """
                 SELECT wanted.id, found.accepted_at, counted.report, counted.outcome, found.app, found.device, found.lane,
-                    coalesce(found.payload, (SELECT payload.content FROM payload_use
-                        JOIN payload ON payload.id = payload_use.payload WHERE payload_use.message = wanted.id))
+                    -- What a payload says of a notification is counted once.
+                    CASE WHEN counted.report IS NULL THEN coalesce(found.payload, (SELECT payload.content FROM payload_use
+                        JOIN payload ON payload.id = payload_use.payload WHERE payload_use.message = wanted.id)) END
                 FROM unnest($1::bigint[]) AS wanted(id)
                 CROSS JOIN LATERAL (
                     SELECT accepted_at, app, device, lane, payload, code FROM message

@@ -26,6 +26,7 @@ extension MailboxService {
     private func upkeep(sweepFrom position: SweepPosition?) {
         guard !upkeep.isStopped else { return }
         var next: SweepPosition?
+        let begun = NIODeadline.now()
         do {
             try renewIDs()
             noteConnectedDevices()
@@ -39,7 +40,9 @@ extension MailboxService {
             logger.warning("the store could not be swept", metadata: [LogKey.error: "\(error)"])
         }
         let after = next
-        loop.scheduleTask(in: next == nil ? .seconds(5) : .milliseconds(100)) {
+        // The sweep has a tenth of the writer's time at most: nobody waits for it.
+        let pause = max(.milliseconds(100), TimeAmount.nanoseconds(9 * (NIODeadline.now() - begun).nanoseconds))
+        loop.scheduleTask(in: next == nil ? .seconds(5) : pause) {
             self.assumeIsolated { $0.upkeep(sweepFrom: after) }
         }
     }
