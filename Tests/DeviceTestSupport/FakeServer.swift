@@ -72,6 +72,8 @@ package final class FakeServer: PushConnector, EnrolmentClient {
     /// The channels of UnifiedPush that have endpoints, and the refusals of the next requests.
     package let channels = Mutex<Set<PushChannelID>>([])
     package let channelRefusals = Mutex<[EnrolmentError]>([])
+    /// The host of endpoints.
+    package let endpointHost = Mutex("push.example")
 
     package func registerChannel(
         _ identity: DeviceIdentity, channel: PushChannelID, key: String?
@@ -79,7 +81,7 @@ package final class FakeServer: PushConnector, EnrolmentClient {
         let refusal = channelRefusals.withLock { $0.isEmpty ? nil : $0.removeFirst() }
         if let refusal { throw refusal }
         channels.withLock { _ = $0.insert(channel) }
-        return "https://push.example/\(identity.device)/\(channel)"
+        return "https://\(endpointHost.withLock { $0 })/\(identity.device)/\(channel)"
     }
 
     package func endChannel(_ identity: DeviceIdentity, channel: PushChannelID) async throws(EnrolmentError) {

@@ -139,7 +139,8 @@ def aldaba(path):
 def test_waiting_for_an_answer_that_nobody_can_give_ends(aldaba):
     asked = aldaba("notify", "Deploy?", "--button", "yes=Yes", "--wait")
     assert asked.returncode == 1 and "nobody could answer: the agent has no screen" in asked.stderr, asked.stderr
-    assert aldaba("notify", "Deploy?", "--wait", "--timeout", 1).returncode == 7
+    asked = aldaba("notify", "Deploy?", "--button", "yes=Yes", "--wait", "--timeout", 1)
+    assert asked.returncode == 7 and "nobody answered in time: the agent has no screen" in asked.stderr, asked.stderr
 
 
 def test_a_level_that_is_not_allowed_is_said(aldaba):

@@ -414,6 +414,30 @@ def test_a_device_that_enrols_anew_tells_its_apps_their_new_endpoints(app, agent
     app.wait_for("message")
 
 
+def test_apps_hear_that_the_server_has_another_address(bus, app, agent, path, tmp_path):
+    """The agent has its server by another name after its start: endpoints begin with that."""
+    other = App(bus, tmp_path)
+    apps = [app.register(), other.register()]
+    place = next(place for place, word in enumerate(agent._command) if word.startswith("https://"))
+    before = agent._command[place]
+    renamed = before.replace("127.0.0.1", "localhost")
+    assert renamed != before and all(each.endpoint.startswith(before) for each in apps)
+    try:
+        for address, count in ((renamed, 2), (before, 3)):
+            os.kill(agent.process, signal.SIGKILL)
+            agent._command[place] = address
+            agent.start()
+            for each in apps:
+                each.endpoint = each.wait_for("endpoint", count)[-1]["endpoint"]
+                assert each.endpoint.startswith(address)
+                each.pushed(f"by {address}")
+                each.wait_for("message", count - 1)
+            bus.wait_for_name(DISTRIBUTOR)
+    finally:
+        agent._command[place] = before
+        other.stop()
+
+
 def test_an_app_hears_that_the_server_is_away_and_gets_its_endpoint_later(bus, app, up, path):
     server = up.pids()["serve"]
     os.kill(server, signal.SIGSTOP)

@@ -182,7 +182,8 @@ def test_the_key_that_the_subscription_names_must_be_proven(path):
     ({"urgency": "huge"}, b"", 400, "Urgency"), ({"topic": "x" * 33}, b"", 400, "Topic"),
     ({"topic": "a b"}, b"", 400, "Topic"), ({}, b"plain", 400, "encrypted"),
     ({"content-encoding": "gzip"}, b"x", 400, "encrypted"), ({"content-encoding": "aesgcm"}, b"x", 400, "Crypto-Key"),
-    ({"content-encoding": "aes128gcm"}, bytes(4097), 413, "4096"),
+    ({"content-encoding": "aes128gcm"}, bytes(4097), 413, "the body has 4097 bytes, at most 4096 are allowed"),
+    ({"content-encoding": "aes128gcm"}, bytes(10 << 20), 413, "the body has 10485760 bytes, at most 4096 are allowed"),
 ])
 def test_what_is_wrong_is_named(path, headers, body, status, word):
     browser = Browser(path)

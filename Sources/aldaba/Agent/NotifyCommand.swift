@@ -102,7 +102,7 @@ struct NotifyCommand: ParsableCommand {
             // The answer may come much later.
             fflush(nil)
         }
-        let answer = try client.ask(.notify(request, waits: waits), within: waits ? timeout : 10)
+        let answer = try ask(client, .notify(request, waits: waits), waits: waits, timeout: timeout)
         if request.content.interruptionLevel == .critical { try Self.warnOfLevel(client) }
         if case .pending(let waiting, _) = answer {
             if near != nil { try Self.warnOfPlace(client) }
@@ -118,6 +118,22 @@ struct NotifyCommand: ParsableCommand {
             default: action
             }
         try show(word, text, id: request.identifier)
+    }
+
+    /// Asks the agent. Where nobody has answered in time since there is no screen, the error says that.
+    private func ask(
+        _ client: AgentClient, _ request: ManagementCommand, waits: Bool, timeout: Double?
+    ) throws -> ManagementAnswer {
+        do { return try client.ask(request, within: waits ? timeout : 10) } catch let error as CommandError
+            where waits && error.exit == .timedOut
+        {
+            // By another connection: this one may still get the answer that it waited for.
+            guard case .status(let status) = try agent.connect().ask(.status), !status.hasScreen else { throw error }
+            throw CommandError(
+                .timedOut,
+                "nobody answered in time: the agent has no screen, for it runs without a desktop's session bus. `aldaba "
+                    + "notifications act` and `open` can answer")
+        }
     }
 
     private func show(_ answer: String, _ text: String?, id: String) throws {

@@ -90,7 +90,7 @@ extension StoreChange {
         case .registered, .unregistered:
             StoreChange(.storeStanding, .unifiedPush(change, at: at), isKeptAfterFailure: true)
         case .unreachable: StoreChange(.storeHandled, .unifiedPush(change, at: at))
-        case .endpoint, .channelEnded: StoreChange(.storeStanding, .unifiedPush(change, at: at))
+        case .endpoint, .addressChanged, .channelEnded: StoreChange(.storeStanding, .unifiedPush(change, at: at))
         }
     }
 }

@@ -10,6 +10,8 @@ package enum UnifiedPushChange: Sendable, Hashable {
     case registered(UnifiedPushRegistration, ending: PushChannelID?)
     /// The server has given the endpoint of a registration's channel.
     case endpoint(String, token: String, channel: PushChannelID)
+    /// The server has another address than before: no registration but this one has a valid endpoint.
+    case addressChanged(except: String)
     /// A registration ends, with the messages that wait for it; the server is to forget its channel. The note says why, for people.
     case unregistered(token: String, note: String)
     /// The server has forgotten a channel.

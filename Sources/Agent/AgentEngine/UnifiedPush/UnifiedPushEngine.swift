@@ -21,7 +21,8 @@ package struct UnifiedPushEngine: Sendable {
         case unregister(token: String)
         /// A change is stored.
         case committed(UnifiedPushResult)
-        /// The server has given the endpoint of a registration's channel.
+        /// The server has given the endpoint of a registration's channel; one that differs from the known one shows that the server
+        /// has another address.
         case endpoint(String, token: String, channel: PushChannelID)
         /// The server refuses a registration.
         case refused(token: String, channel: PushChannelID)
@@ -94,8 +95,13 @@ package struct UnifiedPushEngine: Sendable {
         case .committed(let result): return committed(result)
         case .endpoint(let endpoint, let token, let channel):
             isServerUnreachable = false
-            guard registrations[token]?.channel == channel else { return [] }
-            return [.change(.endpoint(endpoint, token: token, channel: channel))]
+            guard let known = registrations[token], known.channel == channel, known.endpoint != endpoint else {
+                return []
+            }
+            let change = Directive.change(.endpoint(endpoint, token: token, channel: channel))
+            guard known.endpoint != nil, registrations.count > 1 else { return [change] }
+            for other in registrations.keys where other != token { registrations[other]?.endpoint = nil }
+            return [change, .change(.addressChanged(except: token)), .askForChannels]
         case .refused(let token, let channel):
             isServerUnreachable = false
             guard registrations[token]?.channel == channel else { return [] }

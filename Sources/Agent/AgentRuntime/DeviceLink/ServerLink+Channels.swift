@@ -27,7 +27,9 @@ extension ServerLink {
         do {
             // Without an identity the loop of sessions is enrolling, and signals afterwards.
             while let identity {
-                guard let next = try store.pendingChannel() else { return true }
+                var pending = try store.pendingChannel()
+                if pending == nil { pending = try uncheckedChannel(store) }
+                guard let next = pending else { return true }
                 // The answer to it was not stored.
                 guard next != last else { return false }
                 last = next
@@ -37,6 +39,7 @@ extension ServerLink {
                 }
                 // What the delegate stores is in the batch: the next reading must find it.
                 delegate?.commitWrites()
+                if case .known(_, let session) = next { progress.endpointsChecked = session }
             }
         } catch {
             delegate?.storeUnusable(error)
@@ -45,11 +48,24 @@ extension ServerLink {
         return true
     }
 
+    /// A registration whose endpoint is asked for once more after a login: all endpoints begin with the server's address, which its
+    /// operator may have changed.
+    private func uncheckedChannel(_ store: any AppRequestStore) throws -> PendingChannel? {
+        let session = progress.sessionLoggedIn
+        guard progress.endpointsChecked != session else { return nil }
+        guard let known = try store.channelWithEndpoint() else {
+            progress.endpointsChecked = session
+            return nil
+        }
+        return .known(known, session: session)
+    }
+
     /// - Returns: Whether the server has answered.
     private func process(_ pending: PendingChannel, as identity: DeviceIdentity) async -> Bool {
         do throws(EnrolmentError) {
             switch pending {
-            case .registration(let registration): try await ask(for: registration, as: identity)
+            case .registration(let registration), .known(let registration, _):
+                try await ask(for: registration, as: identity)
             case .ended(let channel):
                 try await parts.enrolment.endChannel(identity, channel: channel)
                 if self.identity == identity { channelDelegate?.channelEnded(channel) }
@@ -62,6 +78,8 @@ extension ServerLink {
             guard self.identity == identity else { return true }
             switch pending {
             case .registration(let registration): channelDelegate?.endpointRefused(of: registration)
+            // It stays as it is: nobody has asked for another one.
+            case .known: break
             case .ended(let channel): channelDelegate?.channelEnded(channel)
             }
             return true

@@ -207,6 +207,7 @@ extension ServerLink {
             sendReceipts()
             sendUpstream()
             topicsCommitted()
+            askForChannels()
             endPauses()
             logger.info("The session is open.", metadata: [LogKey.session: "\(number)"])
             delegate?.sessionOpened()

@@ -19,6 +19,8 @@ package protocol AppRequestStore {
     ) throws -> [(request: TopicChangeRequest, token: String)]
     /// The next request to the server about a channel of UnifiedPush; `nil` where there is none.
     func pendingChannel() throws -> PendingChannel?
+    /// A registration of UnifiedPush that has an endpoint; `nil` where there is none.
+    func channelWithEndpoint() throws -> UnifiedPushRegistration?
 }
 
 /// Receives the outcome of apps' messages and topic changes. Called on the link's event loop.

@@ -25,6 +25,11 @@ extension AgentStore: ServerLinkStore, AppRequestStore {
         try read { try UnifiedPushTables(database: $0.database).pendingChannel() }
     }
 
+    /// A registration of UnifiedPush that has an endpoint; `nil` where there is none.
+    package func channelWithEndpoint() throws -> UnifiedPushRegistration? {
+        try read { try UnifiedPushTables(database: $0.database).firstWithEndpoint() }
+    }
+
     /// The ids of notifications that are stored here and whose ack the server has not confirmed, ascending.
     package func unconfirmed() throws -> [NotificationID] { try read { try $0.unconfirmed() } }
 

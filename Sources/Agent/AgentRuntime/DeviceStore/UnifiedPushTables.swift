@@ -8,6 +8,8 @@ import WebPushProtocol
 package enum PendingChannel: Hashable, Sendable {
     /// A registration needs its endpoint.
     case registration(UnifiedPushRegistration)
+    /// A registration has its endpoint, which may have changed before the session of this number.
+    case known(UnifiedPushRegistration, session: Int)
     /// The server is to forget a channel.
     case ended(PushChannelID)
 }
@@ -32,6 +34,11 @@ struct UnifiedPushTables {
         if let registration = try fetch("endpoint IS NULL", [], limit: 1).first { return .registration(registration) }
         return try Data.fetchOne(database.cachedStatement(sql: "SELECT channel FROM ended_channel LIMIT 1"))
             .flatMap(PushChannelID.init(bytes:)).map { .ended($0) }
+    }
+
+    /// The first registration that has an endpoint.
+    func firstWithEndpoint() throws -> UnifiedPushRegistration? {
+        try fetch("endpoint IS NOT NULL", [], limit: 1).first
     }
 
     /// The number of messages that wait for each registration.
@@ -100,6 +107,9 @@ struct UnifiedPushTables {
                 "UPDATE unified_push SET endpoint = ? WHERE token = ? AND channel = ?",
                 [endpoint, token, Data(channel.bytes)])
             return .unifiedPush(database.changesCount == 1 ? .endpoint(endpoint, token: token) : .nothing)
+        case .addressChanged(let token):
+            try execute("UPDATE unified_push SET endpoint = NULL WHERE token <> ?", [token])
+            return .unifiedPush(.nothing)
         case .unregistered(let token, let note):
             guard let registration = try fetch("token = ?", [token]).first else { return .unifiedPush(.nothing) }
             for id in try messages("token = ?", [token]) {

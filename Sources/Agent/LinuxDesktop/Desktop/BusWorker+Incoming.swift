@@ -100,6 +100,8 @@ extension BusWorker {
         switch error {
         case "\(bus).Error.ServiceUnknown", "\(bus).Error.NameHasNoOwner":
             "no notification server runs on the session bus"
+        case let error where error.hasPrefix("\(bus).Error.Spawn."):
+            "the desktop's notification server could not be started, as without a display (\(error))"
         default: "the notification server answered \(error)"
         }
     }

@@ -58,6 +58,11 @@ extension CommandSection {
         nadie podría responder: el agente no tiene pantalla, pues funciona sin el bus de sesión de un escritorio. \
         Con --timeout SECONDS espera una respuesta de `aldaba notifications act` u `open`
 
+        nobody answered in time: the agent has no screen, for it runs without a desktop's session bus. `aldaba \
+        notifications act` and `open` can answer
+        nadie ha respondido a tiempo: el agente no tiene pantalla, pues funciona sin el bus de sesión de un escritorio. \
+        Pueden responder `aldaba notifications act` y `open`
+
         it appears like any other, for notifications of terminals may not be critical; `aldaba settings {app} \
         critical=on` allows it
         aparece como cualquier otra, pues las notificaciones de las terminales no pueden ser críticas; lo permite \

@@ -82,10 +82,10 @@ struct WebPushRoute: Sendable {
             if let seconds = quotas.take(subscription.app.team, at: acceptor.now) {
                 throw Self.later(.tooManyRequests, after: seconds)
             }
+            // A body that says its size need not be read for that.
+            if let size = request.headers[.contentLength].flatMap({ Int($0) }) { try Self.check(size) }
             let body = Array(buffer: try await request.bodyAsSent())
-            guard body.count <= WebPushRequest.largestBody else {
-                throw Self.refusal(.contentTooLarge, "the body has \(body.count) bytes, at most 4096 are allowed")
-            }
+            try Self.check(body.count)
             let asked: WebPushRequest
             do throws(WebPushRequest.Fault) {
                 asked = try WebPushRequest(body: body) { name in
@@ -98,6 +98,12 @@ struct WebPushRoute: Sendable {
             guard Self.wantsReceipt(request) else { return Response(status: .created, headers: headers) }
             headers[Self.link] = "<\(location)>; rel=\"urn:ietf:params:push:receipt\""
             return Response(status: .accepted, headers: headers)
+        }
+    }
+
+    private static func check(_ size: Int) throws {
+        guard size <= WebPushRequest.largestBody else {
+            throw refusal(.contentTooLarge, "the body has \(size) bytes, at most 4096 are allowed")
         }
     }
 
@@ -136,7 +142,10 @@ struct WebPushRoute: Sendable {
             response.headers[.retryAfter] = String(error.seconds)
             return response
         } catch let error as any HTTPResponseError {
-            return Self.refusal(error.status, "the body cannot be read").response
+            let isTooLarge = error.status == .contentTooLarge
+            return Self.refusal(
+                error.status, isTooLarge ? "the body has more than 4096 bytes" : "the body cannot be read"
+            ).response
         } catch {
             Self.failure.log(error, to: logger)
             return ControlError.unavailable.response

@@ -99,6 +99,24 @@ struct UnifiedPushEngineTests {
         #expect(engine.handle(.endpoint("https://a", token: "t", channel: Self.channels[0])) == [])
     }
 
+    @Test func `an endpoint that differs from the known one makes the others invalid`() {
+        var engine = UnifiedPushEngine()
+        let others = [Self.registration("u", channel: 1, endpoint: "https://a/1")]
+        _ = engine.handle(.started([Self.registration("t", endpoint: "https://a/0")] + others))
+        #expect(engine.handle(.endpoint("https://a/0", token: "t", channel: Self.channels[0])) == [], "it is as before")
+        let change = UnifiedPushChange.endpoint("https://b/0", token: "t", channel: Self.channels[0])
+        #expect(
+            engine.handle(.endpoint("https://b/0", token: "t", channel: Self.channels[0]))
+                == [.change(change), .change(.addressChanged(except: "t")), .askForChannels])
+        #expect(engine.registrations["u"]?.endpoint == nil)
+        let renewed = Self.registration("t", endpoint: "https://b/0")
+        #expect(engine.handle(.committed(.endpoint("https://b/0", token: "t"))) == [.sendEndpoint(renewed)])
+        // The others are asked for like new ones.
+        #expect(
+            engine.handle(.endpoint("https://b/1", token: "u", channel: Self.channels[1]))
+                == [.change(.endpoint("https://b/1", token: "u", channel: Self.channels[1]))])
+    }
+
     @Test func `the number of registrations is bounded`() throws {
         var engine = UnifiedPushEngine()
         let full = (0..<UnifiedPushEngine.mostRegistrations).map { Self.registration("\($0)") }

@@ -113,6 +113,23 @@ struct AgentUnifiedPushTests {
         try await second.stop()
     }
 
+    @Test func `apps get new endpoints after a login when the server has another address`() async throws {
+        let harness = try AgentHarness()
+        let session = try await started(harness)
+        for token in ["t", "u", "v"] {
+            try bus.register(token)
+            #expect(try await endpoint(of: token).hasPrefix("https://push.example/"))
+        }
+        harness.server.endpointHost.withLock { $0 = "other.example" }
+        session.end(.lost("the server stops"))
+        let next = try #require(await harness.server.sessions.next())
+        next.events(.loggedIn)
+        for token in ["t", "u", "v"] {
+            #expect(try await endpoint(of: token).hasPrefix("https://other.example/"))
+        }
+        try await harness.stop()
+    }
+
     @Test func `a message for an app that is away waits, and one for a single attempt ends`() async throws {
         let harness = try AgentHarness()
         let session = try await started(harness)
