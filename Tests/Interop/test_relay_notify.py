@@ -47,6 +47,15 @@ def test_a_button_that_is_pressed_on_another_device_is_the_answer(pair, desktop)
     assert json.loads(output)["action"] == "yes"
 
 
+def test_a_text_that_is_typed_on_another_device_is_the_answer(pair, desktop):
+    running = ask(pair[0], "Which version?", "--reply", "version=Answer", "--wait")
+    number = shown(desktop, "Which version?")
+    desktop.reply(number, "2.1 – the grüne one")
+    output, errors = running.communicate(timeout=30)
+    assert (running.returncode, errors) == (0, "")
+    assert output.splitlines() == ["version", "2.1 – the grüne one"]
+
+
 def test_a_notification_without_a_question_is_shown_at_once(pair, desktop):
     running = ask(pair[0], "Backup done", "--", "-- all of it")
     output, errors = running.communicate(timeout=30)
