@@ -184,7 +184,12 @@ class Handler(BaseHTTPRequestHandler):
 def serve(options, store):
     Handler.store, Handler.push_service = store, options.push_service and options.push_service.rstrip("/")
     store.key()
-    server = ThreadingHTTPServer(("127.0.0.1", options.port), Handler)
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", options.port), Handler)
+    except (OSError, OverflowError) as fault:
+        why = fault.strerror if isinstance(fault, OSError) else fault
+        print(f"port {options.port} cannot be used: {why}; name another one with --port", file=sys.stderr)
+        return 1
     print(f"http://localhost:{server.server_address[1]}/", flush=True)
     server.serve_forever()
 
@@ -207,8 +212,9 @@ def message(options):
 
 def send(options, store):
     name, text = message(options)
-    key, failures = store.key(), 0
-    for endpoint, subscription in store.subscriptions().items():
+    key, failures, ended = store.key(), 0, 0
+    subscriptions = store.subscriptions()
+    for endpoint, subscription in subscriptions.items():
         try:
             webpush(subscription, text, vapid_private_key=key, vapid_claims={"sub": options.subject}, ttl=options.ttl)
         except WebPushException as refusal:
@@ -216,9 +222,15 @@ def send(options, store):
             if status in (404, 410):
                 store.remove(endpoint)
                 print("a subscription has ended and was removed", file=sys.stderr)
+                ended += 1
                 continue
             failures += 1
             print(f"a push service answered {status}: {refusal.response.text if status else refusal}", file=sys.stderr)
+    if ended == len(subscriptions):
+        print(
+            f"{store.folder} has no subscription: open the page of `inbox.py serve` in a browser and press its button, "
+            "or name its folder with --data", file=sys.stderr)
+        return 1
     print(name)
     return 1 if failures else 0
 

@@ -215,14 +215,42 @@ def test_a_malformed_request_of_a_homeserver_is_told_its_fault(gateway, body, co
 # --- Mattermost -----------------------------------------------------------------------------------------------
 
 
+# No Mattermost server can be run here, so the requests are made by its published description. The names are those of
+# `PushNotification` in Mattermost's server/public/model/push_notification.go at commit 00ba58f5, which its server
+# encodes; mattermost-push-proxy reads them by its server/push_notification.go, at commit 0c4c9602. The values are those
+# that Mattermost's server/channels/app/notification_push.go at commit 000448b3 sets; `sub_type` is that of the plugin
+# for calls. The server leaves out members that are marked `omitempty` and are empty, so none of them is empty here.
+MATTERMOST = {
+    "ack_id", "platform", "server_id", "device_id", "post_id", "category", "sound", "message", "badge", "cont_ava",
+    "team_id", "channel_id", "root_id", "channel_name", "type", "sub_type", "sender_id", "sender_name",
+    "override_username", "override_icon_url", "from_webhook", "version", "is_crt_enabled", "is_id_loaded", "signature"}
+
+
 def mattermost(token, **members):
-    """What a Mattermost server sends to its push proxy."""
+    """What a Mattermost server sends to its push proxy for a message."""
     return {
         "ack_id": "xk1ack", "platform": "apple_rn-v2", "server_id": "7ypftisbyprzbxdcdkm1qh1k4h", "device_id": token,
-        "post_id": "post1", "category": "CAN_REPLY", "sound": "", "message": "ada: Milk?", "badge": 4, "cont_ava": 0,
-        "team_id": "team1", "channel_id": "channel1", "root_id": "", "channel_name": "Town Square", "type": "message",
-        "sender_id": "sender1", "sender_name": "ada", "override_username": "", "override_icon_url": "", "from_webhook": "",
-        "version": "v2", "is_crt_enabled": True, "is_id_loaded": False, **members}
+        "post_id": "post1", "category": "CAN_REPLY", "message": "ada: Milk?", "badge": 4, "team_id": "team1",
+        "channel_id": "channel1", "root_id": "root1", "channel_name": "Town Square", "type": "message",
+        "sub_type": "calls", "sender_id": "sender1", "sender_name": "ada", "override_username": "Milk bot",
+        "override_icon_url": "https://chat.example.org/milk.png", "from_webhook": "true", "version": "v2",
+        "is_crt_enabled": True, "is_id_loaded": False, "signature": "a.b.c", **members}
+
+
+def mattermost_state(token, kind, **members):
+    """What it sends when a channel was read (`clear`), or the number of unread messages is another (`update_badge`)."""
+    return {
+        "ack_id": f"of {kind}", "platform": "apple_rn-v2", "server_id": "7ypftisbyprzbxdcdkm1qh1k4h",
+        "device_id": token, "post_id": "", "badge": 3, "cont_ava": 1, "type": kind, "version": "v2",
+        "is_crt_enabled": True, "is_id_loaded": False, "signature": "a.b.c", **members}
+
+
+CLEAR = {"channel_id": "channel1", "root_id": "root1"}
+UPDATE_BADGE = {"sound": "none", "is_crt_enabled": False}
+
+
+def test_the_requests_have_every_member_that_mattermost_publishes():
+    assert set(mattermost("")) | set(mattermost_state("", "update_badge", **UPDATE_BADGE)) == MATTERMOST
 
 
 def test_a_message_of_mattermost_reaches_the_app(gateway, script, connection):
@@ -232,14 +260,20 @@ def test_a_message_of_mattermost_reaches_the_app(gateway, script, connection):
     assert got["aps"] == {
         "alert": {"title": "Town Square", "body": "ada: Milk?"}, "category": "CAN_REPLY", "sound": "default", "badge": 4,
         "thread-id": "channel1"}
-    assert (got["type"], got["post_id"], got["ack_id"]) == ("message", "post1", "xk1ack")
+    # The app reads the other members by their own names.
+    sent = mattermost(script.token)
+    others = set(sent) - {"platform", "device_id", "category", "message", "badge", "is_crt_enabled", "is_id_loaded"}
+    assert {name: got.get(name) for name in others} == {name: sent[name] for name in others}
 
 
-def test_a_channel_that_was_read_changes_the_badge_alone(gateway, script, connection):
-    body = mattermost(script.token, type="clear", message="", badge=0)
+@pytest.mark.parametrize("kind, members, thread", [
+    ("clear", CLEAR, {"thread-id": "channel1"}), ("update_badge", UPDATE_BADGE, {})])
+def test_a_channel_that_was_read_changes_the_badge_alone(gateway, script, connection, kind, members, thread):
+    body = mattermost_state(script.token, kind, **members)
     assert requests.post(gateway["mattermost"] + "/api/v1/send_push", json=body, timeout=10).json() == {"status": "OK"}
     got = payload(connection)
-    assert got["aps"] == {"content-available": 1, "badge": 0, "thread-id": "channel1"}
+    assert got["aps"] == {"content-available": 1, "badge": 3, **thread}
+    assert got["type"] == kind
 
 
 @pytest.mark.parametrize("members, status, answer", [
@@ -262,20 +296,40 @@ def test_mattermost_finds_the_version_and_the_acknowledgement(gateway):
 # --- Rocket.Chat ----------------------------------------------------------------------------------------------
 
 
-def rocket_chat(token, **options):
-    """What a Rocket.Chat workspace sends to its gateway."""
+# No workspace of Rocket.Chat can be run here, so the requests are made by its published description; the files are in
+# its apps/meteor/app. The members of `options` are those that push/server/push.ts at commit 04f8eb1f (8.2.0-develop)
+# sends to a gateway: `send` picks them, `sendGatewayPush` adds `uniqueId`, and `sendNotificationGateway` adds `topic`
+# for Apple's service and takes `priority` away. Their values are those of
+# push-notifications/server/lib/PushNotification.ts at commit 1398fc20. The members of `payload` that are not there are
+# those of `getPushData` in lib/server/functions/notifications/mobile.js at commit 1ac2768b. `apn.text`, the text for
+# iOS, is of earlier versions: push/server/push.js at commit 06312be5 picks it.
+ROCKET_CHAT = {
+    "createdAt", "createdBy", "sent", "sending", "title", "text", "from", "userId", "payload", "badge", "sound",
+    "notId", "apn", "gcm", "uniqueId"}
+
+
+def rocket_chat(token, service="apn", **options):
+    """What a Rocket.Chat workspace sends to its gateway for a message."""
     return {"token": token, "options": {
         "createdAt": "2026-11-30T10:00:00.000Z", "createdBy": "<SERVER>", "sent": False, "sending": 0, "from": "push",
-        "title": "#kitchen", "text": "Milk?", "userId": "u1", "badge": 2, "sound": "default", "notId": 7,
-        "payload": {"host": "https://chat.example.org/", "rid": "room1", "messageId": "m1", "type": "c",
-                    "sender": {"_id": "u2", "username": "ada"}},
-        "apn": {"category": "MESSAGE", "text": "ada: Milk?"}, "gcm": {"style": "inbox", "image": ""},
-        "topic": "chat.example.app", "uniqueId": "unique1", **options}}
+        "title": "#kitchen", "text": "ada: Milk?", "userId": "u1", "badge": 2, "sound": "default", "notId": 7,
+        "payload": {
+            "host": "https://chat.example.org/", "messageId": "m1", "notificationType": "message", "rid": "room1",
+            "sender": {"_id": "u2", "username": "ada", "name": "Ada"}, "senderName": "ada", "type": "c",
+            "name": "kitchen", "messageType": "e2e", "tmid": "m0", "msg": "U2FsdGVk"},
+        "apn": {"category": "MESSAGE"},
+        "gcm": {"style": "inbox", "image": "https://chat.example.org/assets/favicon_192.png"},
+        **({"topic": "chat.example.app"} if service == "apn" else {}), "uniqueId": "unique1", **options}}
+
+
+def test_the_requests_have_every_member_that_rocket_chat_publishes():
+    assert set(rocket_chat("", "gcm")["options"]) == ROCKET_CHAT
+    assert set(rocket_chat("", "apn")["options"]) == ROCKET_CHAT | {"topic"}
 
 
 @pytest.mark.parametrize("service", ["apn", "gcm"])
 def test_a_message_of_rocket_chat_reaches_the_app(gateway, script, connection, service):
-    body = rocket_chat(script.token)
+    body = rocket_chat(script.token, service)
     body["options"]["payload"]["messageId"] = f"of {service}"
     answer = requests.post(f"{gateway['rocketChat']}/push/{service}/send", json=body, timeout=10)
     assert (answer.status_code, answer.json()) == (200, {"success": True})
@@ -283,7 +337,24 @@ def test_a_message_of_rocket_chat_reaches_the_app(gateway, script, connection, s
     assert got["aps"] == {
         "alert": {"title": "#kitchen", "body": "ada: Milk?"}, "badge": 2, "sound": "default", "category": "MESSAGE",
         "thread-id": "room1"}
-    assert (json.loads(got["ejson"])["messageId"], got["messageFrom"]) == (f"of {service}", "push")
+    assert (json.loads(got["ejson"]), got["messageFrom"]) == (body["options"]["payload"], "push")
+
+
+def test_a_message_of_an_earlier_rocket_chat_has_a_text_of_its_own_for_ios(gateway, script, connection):
+    body = rocket_chat(script.token, text="Milk?", apn={"category": "MESSAGE", "text": "ada:\nMilk?"})
+    assert requests.post(f"{gateway['rocketChat']}/push/apn/send", json=body, timeout=10).json() == {"success": True}
+    assert payload(connection)["aps"]["alert"] == {"title": "#kitchen", "body": "ada:\nMilk?"}
+
+
+def test_an_app_that_loads_messages_of_rocket_chat_itself_gets_their_ids_alone(gateway, script, connection):
+    """With the setting `Push_request_content_from_server` the payload names no room."""
+    facts = {"host": "https://chat.example.org/", "messageId": "m2", "notificationType": "message-id-only"}
+    body = rocket_chat(script.token, title="", text="You have a new message", payload=facts)
+    assert requests.post(f"{gateway['rocketChat']}/push/apn/send", json=body, timeout=10).json() == {"success": True}
+    got = payload(connection)
+    assert got["aps"] == {
+        "alert": {"body": "You have a new message"}, "badge": 2, "sound": "default", "category": "MESSAGE"}
+    assert json.loads(got["ejson"]) == facts
 
 
 @pytest.mark.parametrize("body, status", [

@@ -71,6 +71,12 @@ class Chromium:
             self._process.wait(10)
         self._process = None
 
+    def kill(self):
+        """Ends it at once, so that it writes nothing more."""
+        self._process.kill()
+        self._process.wait(10)
+        self._process = None
+
     def block_by_settings(self):
         """Chooses "Block" for notifications on the browser's own page of settings about the site."""
         file = self.profile / "DevToolsActivePort"

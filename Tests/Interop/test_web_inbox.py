@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from contextlib import suppress
+from urllib.parse import urlsplit
 
 import pytest
 import requests
@@ -31,10 +32,14 @@ class Inbox:
         self.address = self.process.stdout.readline().strip()
 
     def run(self, *arguments):
-        done = subprocess.run(
-            [sys.executable, INBOX, *arguments, "--data", self.data], capture_output=True, text=True, timeout=60)
+        done = self.attempt(*arguments)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def attempt(self, *arguments):
+        """A command's completed process, which may have failed."""
+        return subprocess.run(
+            [sys.executable, INBOX, *arguments, "--data", self.data], capture_output=True, text=True, timeout=60)
 
     def subscriptions(self):
         file = self.data / "subscriptions.json"
@@ -185,5 +190,27 @@ def test_an_ended_subscription_is_removed(inbox, path):
     keys.generate_keys()
     body = {"endpoint": f"{path['http']}/wp/{'0' * 64}", "keys": {"p256dh": text(point(keys.private_key)), "auth": text(b"0" * 16)}}
     assert post(inbox, "subscribe", json.dumps(body)) == 201
-    inbox.run("send", "to nobody")
+    done = inbox.attempt("send", "to nobody")
     assert inbox.subscriptions() == {}
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "a subscription has ended and was removed\n" + nobody(inbox)
+
+
+def nobody(inbox):
+    """What `send` says where a message reaches nobody."""
+    return (
+        f"{inbox.data} has no subscription: open the page of `inbox.py serve` in a browser and press its button, "
+        "or name its folder with --data\n")
+
+
+def test_a_message_without_a_subscription_is_an_error_that_says_what_to_do(inbox):
+    done = inbox.attempt("send", "to nobody")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", nobody(inbox))
+
+
+@pytest.mark.parametrize("port, why", [(None, "Address already in use"), ("65536", "bind(): port must be 0-65535.")])
+def test_a_port_that_cannot_be_used_is_an_error_of_one_sentence(inbox, port, why):
+    port = port or str(urlsplit(inbox.address).port)
+    done = inbox.attempt("serve", "--port", port)
+    said = f"port {port} cannot be used: {why}; name another one with --port\n"
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", said)
