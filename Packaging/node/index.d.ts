@@ -110,6 +110,8 @@ export interface NotificationContent {
   /** Buttons in place of those of the category. */
   actions?: NotificationActions;
   openTitle?: Localization;
+  /** From 0 to 1, for desktops that show one. */
+  progress?: number;
 }
 
 /** Fields of a calendar, as `DateComponents` has them. */
@@ -305,7 +307,33 @@ export type Question = RequestMembers & Omit<NotificationContent, 'actions' | 'c
   signal?: AbortSignal;
 };
 
+/** The content of a Live Activity, which updates replace. */
+export interface ActivityContent {
+  /** The app's own data: a JSON value. */
+  state: any;
+  /** When it is out of date, in milliseconds since 1970. */
+  staleDate?: number;
+  /** The rank among the app's activities. */
+  relevanceScore: number;
+}
+
+/** A Live Activity as the agent has it. */
+export interface Activity {
+  id: string;
+  attributesType: string;
+  attributes: any;
+  content: ActivityContent;
+  state: 'active' | 'stale' | 'ended' | 'dismissed';
+  /** The token for pushes to it, in hexadecimal digits; absent where it has none yet, or gets none. */
+  pushToken?: string;
+}
+
+/** The content of a Live Activity, of which all but the state may be left out. */
+export type ActivityContentDraft = { state: any; staleDate?: number | Date; relevanceScore?: number };
+
 export interface ClientEvents {
+  activity: [activity: Activity];
+  startToken: [token: string];
   connected: [welcome: Welcome];
   disconnected: [reason: AldabaError];
   closed: [reason: AldabaError];
@@ -382,6 +410,21 @@ export declare class NotificationClient extends EventEmitter {
   closeChannel(): void;
   /** Sends a message to the app's provider. Returns its id. */
   send(message: { to: string; data?: Record<string, string>; id?: string; timeToLive?: number }): Promise<string>;
+  /** Has the agent tell of the app's Live Activities: the events `activity` and `startToken`. */
+  observeActivities(): void;
+  /** Starts a Live Activity. Returns its id, which has 32 hexadecimal digits. */
+  startActivity(activity: {
+    attributesType: string; attributes: object; content: ActivityContentDraft; id?: string;
+    pushes?: 'none' | 'token' | `channel:${string}`;
+  }): Promise<string>;
+  /** Replaces the content of a Live Activity; with an alert it draws attention. */
+  updateActivity(id: string, content: ActivityContentDraft, options?: {
+    alert?: { title?: string; body?: string; sound?: NotificationSound | string | boolean | null };
+  }): Promise<void>;
+  /** Ends a Live Activity. It leaves the screen four hours later, at once, or at a date. */
+  endActivity(id: string, options?: {
+    content?: ActivityContentDraft; dismissal?: 'standard' | 'immediate' | number | Date;
+  }): Promise<void>;
   /** Has the app join a topic. */
   subscribe(topic: string): Promise<void>;
   /** Has the app leave a topic. */

@@ -7,6 +7,7 @@ const { EventEmitter } = require('node:events');
 const net = require('node:net');
 const { homedir } = require('node:os');
 const path = require('node:path');
+const { isDeepStrictEqual } = require('node:util');
 
 const VERSION = 1;
 const LONGEST_FRAME = 1 << 20;
@@ -241,7 +242,7 @@ const CONTENT = {
   bodyLocalization: 'any', badge: 'integer', sound: 'any', launchImageName: 'text', userInfo: 'any',
   userInfoPropertyList: 'text', attachments: 'any', categoryIdentifier: 'text', threadIdentifier: 'text',
   targetContentIdentifier: 'text', interruptionLevel: 'text', relevanceScore: 'number', filterCriteria: 'text',
-  actions: 'any', openTitle: 'any',
+  actions: 'any', openTitle: 'any', progress: 'number',
 };
 const LOCALIZED = ['titleLocalization', 'subtitleLocalization', 'bodyLocalization', 'openTitle'];
 const LEVELS = ['passive', 'active', 'time-sensitive', 'critical'];
@@ -258,6 +259,9 @@ const CATEGORY = {
 const ACTION = { identifier: 'text', title: 'text', options: 'any', icon: 'any', textInput: 'any' };
 const ICON = { name: 'text', isTemplate: 'boolean' };
 const TEXT_INPUT = { buttonTitle: 'text', placeholder: 'text' };
+const ACTIVITY = { id: 'text', attributesType: 'text', attributes: 'any', content: 'any', pushes: 'text' };
+const DISMISSALS = ['standard', 'immediate'];
+const ALERT = { title: 'text', body: 'text', sound: 'any' };
 const REGION = {
   identifier: 'text', latitude: 'number', longitude: 'number', radius: 'number', onEntry: 'boolean', onExit: 'boolean',
 };
@@ -489,6 +493,7 @@ const LONGEST_TIMER = 2 ** 31 - 1;
 const ROLES = ['app', 'serviceExtension'];
 const STATES = ['active', 'inactive', 'background'];
 const REGISTER = 'registerForRemoteNotifications';
+const OBSERVE = { type: 'activity', command: 'observe' };
 const UNREGISTER = 'unregisterForRemoteNotifications';
 const CONFIRMED = ['handled', 'responseHandled', 'taken'];
 
@@ -554,6 +559,9 @@ class NotificationClient extends EventEmitter {
   #extending = new Map();
   #waiters = new Map();
   #ownCategory = null;
+  #observesActivities = false;
+  #activities = new Map(); // what the agent has told of, by their ids
+  #startToken = null;
 
   constructor(options) {
     super({ captureRejections: true });
@@ -766,6 +774,8 @@ class NotificationClient extends EventEmitter {
     }
     if (this.#registration) this.#send(this.#registration.frame);
     for (const { type, frame } of requests) if (type !== REGISTER && type !== UNREGISTER) this.#send(frame);
+    for (const request of requests) request.times += 1;
+    if (this.#observesActivities) this.#say(OBSERVE);
     if (this.#role !== 'app') return;
     this.#say({ type: 'stateChanged', state: this.#state });
     this.#say({ type: 'ready' });
@@ -784,7 +794,8 @@ class NotificationClient extends EventEmitter {
         throw new AldabaError('tooManyRequests', 'the requests without an answer have more than 16 MiB; await some');
       }
       this.#lastRequest = number;
-      this.#requests.set(number, { type: message.type, frame, isOnce, resolve, reject });
+      const { type, command } = message;
+      this.#requests.set(number, { type, command, frame, isOnce, resolve, reject, times: this.connected ? 1 : 0 });
       this.#requestBytes += frame.length;
       if (message.type === REGISTER) this.#registration = { number, frame, isEnd: false };
       if (message.type === UNREGISTER) this.#registration = { number, frame, isEnd: true };
@@ -1026,6 +1037,91 @@ class NotificationClient extends EventEmitter {
     if (isNew) this.#tell('state', state);
   }
 
+  // MARK: Live Activities
+
+  /** Has the agent tell of the app's Live Activities, on each connection: the events `activity` and `startToken`. */
+  observeActivities() {
+    if (this.#observesActivities) return;
+    this.#observesActivities = true;
+    this.#say(OBSERVE);
+  }
+
+  /** Starts a Live Activity. Returns its id. */
+  async startActivity(draft) {
+    checkMembers(draft, ACTIVITY, 'startActivity: the activity');
+    const { attributesType, attributes, content, pushes = 'none', id = randomUUID().replaceAll('-', '') } = draft;
+    checkText(attributesType, 'startActivity: attributesType');
+    if (!isObject(attributes)) throw invalid('startActivity: attributes must be an object');
+    if (!/^(none|token|channel:.*)$/s.test(pushes)) {
+      throw invalid('startActivity: pushes must be none, token or channel:ID');
+    }
+    const activity = {
+      id, attributesType, attributes: JSON.stringify(attributes), state: 'active',
+      content: wireState(content, 'startActivity: content'),
+    };
+    this.observeActivities();
+    await this.#ask({ type: 'activity', command: 'start', activity, pushes });
+    return id;
+  }
+
+  /** Replaces the content of a Live Activity; with an alert it draws attention. */
+  async updateActivity(id, content, { alert } = {}) {
+    const message = { id: checkText(id, 'updateActivity: id'), content: wireState(content, 'updateActivity: content') };
+    if (alert !== undefined) checkMembers(alert, ALERT, 'updateActivity: alert');
+    const sound = alert?.sound === undefined ? undefined : wireSound(alert.sound);
+    const told = alert && { alert: { title: '', body: '', ...alert, sound } };
+    await this.#ask({ type: 'activity', command: 'update', ...message, ...told });
+  }
+
+  /** Ends a Live Activity, with its last content where one is given. */
+  async endActivity(id, { content, dismissal = 'standard' } = {}) {
+    const moment = DISMISSALS.includes(dismissal) ? dismissal : wireDate(dismissal, 'endActivity: dismissal');
+    const message = { id: checkText(id, 'endActivity: id'), dismissal: moment };
+    if (content !== undefined) message.content = wireState(content, 'endActivity: content');
+    await this.#ask({ type: 'activity', command: 'end', ...message });
+  }
+
+  #activityEvent(message) {
+    switch (message.event) {
+      case 'all': return this.#allActivities(message);
+      case 'changed': return this.#activityChanged(message.activity);
+      case 'startToken': return this.#startTokenIs(message.startToken);
+      case 'accepted': return this.#settle(message.request, null, message);
+      case 'refused': return this.#activityRefused(message);
+      default: return undefined;
+    }
+  }
+
+  /** An `end` that was asked for again, and finds no activity, was done the first time. */
+  #activityRefused({ request, code, message }) {
+    const { command, times } = this.#requests.get(request) ?? {};
+    const isDone = command === 'end' && times > 1 && code === 'noActivity';
+    this.#settle(request, isDone ? null : new AldabaError(code, message));
+  }
+
+  #allActivities({ activities, startToken }) {
+    const ids = new Set(activities.map(({ id }) => id));
+    const gone = [...this.#activities.values()].filter(({ id }) => !ids.has(id));
+    for (const activity of gone) this.#activityChanged({ ...activity, state: 'dismissed' });
+    for (const activity of activities) this.#activityChanged(activity);
+    if (startToken !== undefined) this.#startTokenIs(startToken);
+  }
+
+  #activityChanged(wire) {
+    if (isDeepStrictEqual(wire, this.#activities.get(wire.id))) return;
+    const content = { ...wire.content, state: JSON.parse(wire.content.state) };
+    const activity = { ...wire, attributes: JSON.parse(wire.attributes), content };
+    if (wire.state === 'dismissed') this.#activities.delete(wire.id);
+    else this.#activities.set(wire.id, wire);
+    this.#tell('activity', activity);
+  }
+
+  #startTokenIs(token) {
+    if (token === this.#startToken) return;
+    this.#startToken = token;
+    this.#tell('startToken', token);
+  }
+
   // MARK: Reading
 
   #received(socket, decoder, bytes) {
@@ -1081,6 +1177,7 @@ class NotificationClient extends EventEmitter {
       case 'authorizationAnswered': case 'settings': case 'centerAnswered': case 'opened': case 'fetched':
         return this.#settle(message.request, null, message);
       case 'channel': return this.#channelEvent(message);
+      case 'activity': return this.#activityEvent(message);
       case 'enter': return STATES.includes(message.state) && this.#enter(message.state);
       case 'openSettings':
         return this.#tell('openSettings', message.notification && new DeliveredNotification(message.notification));
@@ -1257,6 +1354,22 @@ class NotificationClient extends EventEmitter {
     if (event === 'error') process.nextTick(() => { throw error; });
     else this.#report(error, `the listener of "${String(event)}"`);
   }
+}
+
+/** The content of a Live Activity, as the agent has it. */
+function wireState(content, where) {
+  checkMembers(content, { state: 'any', staleDate: 'any', relevanceScore: 'number' }, where);
+  if (content.state === undefined) throw invalid(`${where}: state must be a JSON value`);
+  const { state, staleDate, relevanceScore = 0 } = content;
+  const wire = { state: JSON.stringify(state), relevanceScore };
+  return staleDate === undefined ? wire : { ...wire, staleDate: wireDate(staleDate, `${where}.staleDate`) };
+}
+
+/** Milliseconds since 1970 of a date, which may be given as that. */
+function wireDate(date, where) {
+  const milliseconds = date instanceof Date ? date.getTime() : date;
+  if (!Number.isSafeInteger(milliseconds)) throw invalid(`${where} must be a date, or a whole number of milliseconds`);
+  return milliseconds;
 }
 
 /** The text field of `notify`. */

@@ -276,6 +276,13 @@ def test_a_channel_that_was_read_changes_the_badge_alone(gateway, script, connec
     assert got["type"] == kind
 
 
+def test_a_badge_of_0_is_left_out_by_mattermost_and_clears_the_badge(gateway, script, connection):
+    body = mattermost_state(script.token, "clear", **CLEAR)
+    del body["badge"]
+    assert requests.post(gateway["mattermost"] + "/api/v1/send_push", json=body, timeout=10).json() == {"status": "OK"}
+    assert payload(connection)["aps"] == {"content-available": 1, "badge": 0, "thread-id": "channel1"}
+
+
 @pytest.mark.parametrize("members, status, answer", [
     ({"device_id": UNKNOWN}, 200, {"status": "REMOVE"}), ({"device_id": "x"}, 200, {"status": "REMOVE"}),
     ({"device_id": ""}, 400, {"status": "FAIL", "error": "device_id: is missing"}),

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import threading
+import time
 import uuid
 
 import pytest
@@ -85,7 +86,7 @@ class World:
     """An agent of the test's own with one app, whose program is Node."""
 
     def __init__(self, up, send):
-        self.up, self._send, self.apps = up, send, []
+        self.up, self.send, self.apps = up, send, []
         self.id = f"com.example.node-{uuid.uuid4().hex[:8]}"
         run_aldaba("app", "create", self.id, "--team", TEAM, "--data", up.data)
         self.agent = OwnAgent(up, "test_node_client")
@@ -101,7 +102,7 @@ class World:
 
     def push(self, token, title, **members):
         payload = {"aps": {"alert": {"title": title}}, **members}
-        status, reference, reason = self._send(token, payload, apns_topic=self.id)
+        status, reference, reason = self.send(token, payload, apns_topic=self.id)
         assert (status, reason) == (200, None)
         return reference
 
@@ -332,6 +333,25 @@ def test_the_agent_starts_a_script_for_a_push_in_the_background(world, send, tmp
     assert (status, reason) == (200, None)
     wait_for_lines(log, lambda lines: "background 7" in lines, "the agent has started the script")
     wait_until(lambda: "handed" in control.states(reference), "it is handled")
+
+
+def test_an_activity_begins_is_updated_by_the_app_and_by_a_push_and_ends(world, app, token):
+    activity = app.call("startActivity", {
+        "attributesType": "Brew", "attributes": {"tea": "Assam"}, "content": {"state": {"minutes": 4}}, "pushes": "token"})
+    assert app.line("the token for starts is told", event="startToken")["value"] == token + "0" * 32
+    known = wait_until(lambda: [line for line in app.found(event="activity", id=activity) if "pushToken" in line], "its token")
+    assert (known[0]["state"], known[0]["content"]) == ("active", {"minutes": 4})
+    app.call("updateActivity", activity, {"state": {"minutes": 3}}, {"alert": {"title": "Soon", "sound": True}})
+    app.line("it is updated", event="activity", id=activity, content={"minutes": 3})
+    payload = {"aps": {"timestamp": int(time.time()), "event": "update", "content-state": {"minutes": 1}}}
+    assert world.send(
+        known[0]["pushToken"], payload, apns_topic=f"{world.id}.push-type.liveactivity", apns_push_type="liveactivity")[0] == 200
+    app.line("the push is told", event="activity", id=activity, content={"minutes": 1})
+    app.call("endActivity", activity, {"content": {"state": {"minutes": 0}}, "dismissal": "immediate"})
+    app.line("it is dismissed", event="activity", id=activity, state="dismissed", content={"minutes": 0})
+    assert app.answer(app.begin("endActivity", activity))["code"] == "noActivity"
+    assert app.answer(app.begin("startActivity", {
+        "id": "x", "attributesType": "Brew", "attributes": {}, "content": {"state": {}}}))["code"] == "invalid"
 
 
 def test_a_wrong_secret_is_refused_with_a_reason(world):

@@ -24,9 +24,11 @@ from waiting import wait_until
 def test_the_commands_of_the_page_print_what_it_says(up, tmp_path):
     done = run_shell("python-app.md", tmp_path, up.data, before=f"export PYTHONPATH={PACKAGE} PYTHONDONTWRITEBYTECODE=1")
     assert done.returncode == 0, done.stderr
-    created, token = done.stdout.splitlines()
+    created, token, push_token, ended = done.stdout.splitlines()
     assert created in (REPOSITORY / "Docs/python-app.md").read_text()
     assert re.fullmatch("token: [0-9a-f]{64}", token)
+    assert re.fullmatch(f"push {token}[0-9a-f]{{32}}", push_token)
+    assert ended == "dismissed {'minutes': 0}" and ended in (REPOSITORY / "Docs/python-app.md").read_text()
 
 
 class World:

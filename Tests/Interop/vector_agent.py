@@ -1,6 +1,7 @@
 """A double of the agent at a Unix socket, and the drivers by which the protocol vectors use both clients in Python."""
 
 import asyncio
+import datetime
 import json
 import queue
 import socket
@@ -146,6 +147,12 @@ class Told:
     def closed(self, error):
         self.note("closed", {"code": error.code, "message": error.message})
 
+    def activity(self, activity):
+        self.note("activity", {"activity": activity})
+
+    def start_token(self, token):
+        self.note("startToken", {"startToken": token})
+
     def change(self, notification):
         answer = self.ask("extend", {"notification": notification})
         if "error" in answer:
@@ -158,6 +165,29 @@ class Told:
 
 HANDLERS = ("notification", "response", "message", "messages_deleted", "upstream_ended", "token", "state", "open_settings",
             "channel_state", "closed")
+
+
+def start_activity(client, activity, pushes):
+    made, channel = read(api.Activity, activity), pushes.removeprefix("channel:")
+    return client.activities.request(
+        made.attributes, attributes_type=made.attributes_type, identifier=made.id, **content_arguments(made.content),
+        pushes=api.PushType(pushes) if channel == pushes else api.ChannelPushes(channel))
+
+
+def update_activity(client, id, content, alert=None):
+    return client.activities.update(
+        id, **content_arguments(read(api.ActivityContent, content)), alert=read(api.ActivityAlert | None, alert))
+
+
+def end_activity(client, id, dismissal, content=None):
+    last = content_arguments(read(api.ActivityContent, content)) if content else {}
+    moment = datetime.datetime.fromtimestamp(dismissal / 1_000) if isinstance(dismissal, int) else api.Dismissal(dismissal)
+    return client.activities.end(id, **last, dismissal=moment)
+
+
+def content_arguments(content):
+    return {"state": content.state, "stale_date": content.stale_date, "relevance_score": content.relevance_score}
+
 
 # For each call of the vectors: the method, and its arguments.
 CALLS = {
@@ -180,14 +210,29 @@ CALLS = {
     "closeChannel": lambda client: client.close_channel(),
     "send": lambda client, draft: client.send(read(api.UpstreamMessage, draft)),
     "topic": lambda client, topic, joins: client.subscribe(topic) if joins else client.unsubscribe(topic),
+    "startActivity": start_activity,
+    "updateActivity": update_activity,
+    "endActivity": end_activity,
     "fetch": lambda client, url, typeHint=None, spread=0.0: client.fetch(url, type_hint=typeHint, spread=spread),
 }
 RESULTS = {"register": "token", "fetch": "path"}
 
 
 def result(name, value):
-    found = written(value)
+    found = None if name == "startActivity" else written(value)
     return {RESULTS[name]: found} if name in RESULTS else found
+
+
+def observe_activities(client, told, handler):
+    """Has the agent tell of Live Activities: their handlers are there."""
+    client.activities.on_update(handler(told.activity))
+    client.activities.on_push_to_start_token(handler(told.start_token))
+
+
+def asynchronous(function):
+    async def handler(*arguments):
+        return await asyncio.to_thread(function, *arguments)
+    return handler
 
 
 class BlockingDriver:
@@ -216,6 +261,8 @@ class BlockingDriver:
 
         def work():
             try:
+                if name == "observeActivities":
+                    return observe_activities(self.client, self.told, lambda function: function)
                 future.set_result(result(name, CALLS[name](self.client, **arguments)))
             except BaseException as error:
                 future.set_exception(error)
@@ -242,11 +289,6 @@ class AsyncDriver:
         asyncio.run_coroutine_threadsafe(self._make(path, app, secret, run, role), self._loop).result(SECONDS)
 
     async def _make(self, path, app, secret, run, role):
-        def asynchronous(function):
-            async def handler(*arguments):
-                return await asyncio.to_thread(function, *arguments)
-            return handler
-
         if role is None:
             self.client = api.AsyncAgent(app, path=path, secret=secret, run=run or "")
             for name in HANDLERS:
@@ -265,6 +307,8 @@ class AsyncDriver:
 
     def call(self, name, arguments):
         async def work():
+            if name == "observeActivities":
+                return observe_activities(self.client, self.told, asynchronous)
             made = CALLS[name](self.client, **arguments)
             return result(name, await made if asyncio.iscoroutine(made) else made)
 

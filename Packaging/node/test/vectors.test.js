@@ -19,8 +19,14 @@ const HANDLERS = {
 };
 const EVENTS = {
   token: (token) => ({ token }), state: (state) => ({ state }), openSettings: (notification) => ({ notification }),
-  channelState: (isConnected) => ({ isConnected }), closed: ({ code, message }) => ({ code, message }),
+  activity: ({ attributes, content: { state, ...content }, ...activity }) => ({
+    activity: { ...activity, attributes: text(attributes), content: { ...content, state: text(state) } },
+  }),
+  startToken: (startToken) => ({ startToken }), channelState: (isConnected) => ({ isConnected }),
+  closed: ({ code, message }) => ({ code, message }),
 };
+const text = (value) => JSON.stringify(value);
+const read = ({ state, ...content }) => ({ state: JSON.parse(state), ...content });
 const CALLS = {
   connect: (client) => client.connect(),
   requestAuthorization: (client, { options }) => client.requestAuthorization(options),
@@ -33,6 +39,13 @@ const CALLS = {
   openURL: (client, { url, ...options }) => client.openURL(url, options),
   send: async (client, { draft }) => { await client.send(draft); },
   topic: (client, { topic, joins }) => (joins ? client.subscribe(topic) : client.unsubscribe(topic)),
+  startActivity: async (client, { activity: { id, attributesType, attributes, content }, pushes }) => {
+    const draft = { id, attributesType, attributes: JSON.parse(attributes), content: read(content), pushes };
+    await client.startActivity(draft);
+  },
+  updateActivity: (client, { id, content, alert }) => client.updateActivity(id, read(content), { alert }),
+  endActivity: (client, { id, content, dismissal }) =>
+    client.endActivity(id, { content: content && read(content), dismissal }),
   fetch: async (client, { url, ...options }) => ({ path: await client.fetch(url, options) }),
 };
 

@@ -25,6 +25,9 @@ const client = new NotificationClient({
 for (const event of ["connected", "disconnected", "closed", "token"]) {
   client.on(event, (value) => tell({ event, value: event === "token" ? value : value.code }));
 }
+client.on("activity", ({ id, state, content, pushToken }) => tell(
+  { event: "activity", id, state, content: content.state, pushToken }));
+client.on("startToken", (value) => tell({ event: "startToken", value }));
 client.on("error", ({ message }) => tell({ event: "error", message }));
 
 try {

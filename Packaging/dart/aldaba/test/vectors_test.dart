@@ -154,6 +154,9 @@ Future<void> _converse(Conversation conversation, JsonObject vector) async {
   }
 }
 
+/// The capabilities that this client lacks: vectors that need one are for others.
+const Set<String> _lacking = <String>{'liveActivities'};
+
 void main() {
   final folder = Platform.environment['ALDABA_VECTORS'] ?? '../../vectors';
   final files = Directory(folder).listSync().whereType<File>().where((file) => file.path.endsWith('.json')).toList()
@@ -163,6 +166,7 @@ void main() {
 
   for (final file in files) {
     final vector = jsonDecode(file.readAsStringSync()) as JsonObject;
+    if ((vector['needs'] as List<Object?>? ?? const <Object?>[]).any(_lacking.contains)) continue;
     final name = '${file.uri.pathSegments.last}: ${vector['title']}';
     final client = vector['client'] as JsonObject;
     test('$name, without a socket', () => _converse(ProtocolConversation(client), vector));

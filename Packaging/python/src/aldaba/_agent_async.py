@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Awaitable, Iterable
 from typing import Union, cast
 
 from aldaba import _agent_calls as calls
+from aldaba._agent_activity_clients import AsyncActivities
 from aldaba._agent_asyncio import AsyncClient
 from aldaba._agent_events import ClientClosed, Event, MessageCame, NotificationCame, ResponseCame
 from aldaba._agent_handlers import (
@@ -38,6 +39,7 @@ class AsyncAgent(AsyncClient, Handlers[Union[Outcome, Awaitable[Outcome]], Union
         protocol = AgentProtocol(app_id(app), secret=secret and secret.strip(), run=run_name(run))
         AsyncClient.__init__(self, protocol, path or default_path())
         self._presents = presents
+        self.activities = AsyncActivities(self)
 
     # State
 

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from aldaba._agent_blocking import CLOSING_SECONDS, WELCOME_SECONDS
+from aldaba._agent_activity_store import Reader
 from aldaba._agent_calls import Call
 from aldaba._agent_codec import MalformedMessage
 from aldaba._agent_events import Event
@@ -210,16 +211,20 @@ class AsyncClient:
 
     async def _next(self, wanted: Callable[[], set[type]], timeout: float | None) -> Event | None:
         """The next event of these types; `None` when the client ends, or the time is over."""
+        return await self._taken(lambda: self._protocol.events.take(wanted()), timeout)
+
+    async def _taken(self, take: Callable[[], Value], timeout: float | None) -> Value | None:
+        """What `take` returns at last; `None` when the client ends, or the time is over."""
         limit = None if timeout is None else time.monotonic() + timeout
         change = asyncio.Event()
         self._changes.add(change)
         try:
             while not self._is_closing:
                 change.clear()
-                event = self._protocol.events.take(wanted())
+                found = take()
                 left = None if limit is None else limit - time.monotonic()
-                if event is not None or self._protocol.closed is not None or (left is not None and left <= 0):
-                    return event
+                if found is not None or self._protocol.closed is not None or (left is not None and left <= 0):
+                    return found
                 await _within(left, change.wait())
             return None
         finally:
@@ -275,6 +280,19 @@ class AsyncClient:
                 yield value(event)
             finally:
                 self._finish(event)
+        self._raise_end()
+
+    async def _follow(self, reader: Reader[Value], timeout: float | None) -> AsyncIterator[Value]:
+        """The values that a reader finds, until it is over."""
+        while (found := await self._taken(reader.take, timeout)) is not None:
+            if not found:
+                return
+            for value in found:
+                yield value
+        self._raise_end()
+
+    def _raise_end(self) -> None:
+        """Raises the failure by which the agent has ended the client, if it has."""
         if self._protocol.closed is not None and not self._is_closing:
             raise self._protocol.closed
 

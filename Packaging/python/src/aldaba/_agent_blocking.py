@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from types import TracebackType
 from typing import Any, TypeVar
 
+from aldaba._agent_activity_store import Reader
 from aldaba._agent_calls import Call
 from aldaba._agent_codec import MalformedMessage
 from aldaba._agent_events import Event
@@ -216,13 +217,17 @@ class BlockingClient:
 
     def _next(self, wanted: Callable[[], set[type]], timeout: float | None) -> Event | None:
         """The next event of these types; `None` when the client ends, or the time is over."""
+        return self._taken(lambda: self._protocol.events.take(wanted()), timeout)
+
+    def _taken(self, take: Callable[[], Value], timeout: float | None) -> Value | None:
+        """What `take` returns at last; `None` when the client ends, or the time is over."""
         limit = None if timeout is None else time.monotonic() + timeout
         with self._changed:
             while not self._is_closing.is_set():
-                event = self._protocol.events.take(wanted())
+                found = take()
                 left = None if limit is None else limit - time.monotonic()
-                if event is not None or self._protocol.closed is not None or (left is not None and left <= 0):
-                    return event
+                if found is not None or self._protocol.closed is not None or (left is not None and left <= 0):
+                    return found
                 self._changed.wait(left)
         return None
 
@@ -266,6 +271,18 @@ class BlockingClient:
                 yield value(event)
             finally:
                 self._finish(event)
+        self._raise_end()
+
+    def _follow(self, reader: Reader[Value], timeout: float | None) -> Iterator[Value]:
+        """The values that a reader finds, until it is over."""
+        while (found := self._taken(reader.take, timeout)) is not None:
+            if not found:
+                return
+            yield from found
+        self._raise_end()
+
+    def _raise_end(self) -> None:
+        """Raises the failure by which the agent has ended the client, if it has."""
         closed = self._protocol.closed
         if closed is not None and not self._is_closing.is_set():
             raise closed

@@ -26,6 +26,8 @@ class Call(Generic[Value]):
     read: Callable[[Message], Value]
     # Whether it is sent again on the next connection.
     is_repeated: bool = True
+    # The code of a refusal that says, of a request that was sent again, that it was done the first time.
+    done_code: str | None = None
 
 
 def _nothing(_: Message) -> None:

@@ -95,6 +95,8 @@ class Content(Wired):
     launch_image_name: str = ""
     target_content_identifier: str | None = None
     filter_criteria: str | None = None
+    # From 0 to 1, for desktops that show one.
+    progress: float | None = None
     # A property list in place of the user info, as Swift apps write it; `plistlib` reads it.
     user_info_property_list: bytes | None = None
 

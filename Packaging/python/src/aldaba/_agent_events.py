@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Union
 
+from aldaba._agent_activities import Activity
 from aldaba._agent_notification import Notification
 from aldaba._agent_options import AppState, Kind
 from aldaba._agent_values import AgentError, DeletedMessages, Response, UpstreamEnd
@@ -76,11 +77,29 @@ class ExtensionExpires:
     notification: int
 
 
+@dataclass(frozen=True)
+class ActivityChanged:
+    activity: Activity
+
+
+@dataclass(frozen=True)
+class ActivityTokenChanged:
+    activity: Activity
+
+
+@dataclass(frozen=True)
+class StartTokenChanged:
+    token: str
+
+
 Event = Union[
     NotificationCame, ResponseCame, MessageCame, MessagesWereDeleted, UpstreamHasEnded, TokenChanged, StateChanged,
-    SettingsWanted, ChannelChanged, ClientClosed, ExtensionBegan, ExtensionExpires]
-# The agent delivers these again on the next connection, as long as they are not answered.
-REDELIVERED = (NotificationCame, ResponseCame, MessageCame, MessagesWereDeleted, UpstreamHasEnded)
+    SettingsWanted, ChannelChanged, ClientClosed, ExtensionBegan, ExtensionExpires,
+    ActivityChanged, ActivityTokenChanged, StartTokenChanged]
+# The agent tells these again on the next connection, as long as they are not answered; activities it always tells.
+REDELIVERED = (
+    NotificationCame, ResponseCame, MessageCame, MessagesWereDeleted, UpstreamHasEnded, ActivityChanged,
+    ActivityTokenChanged)
 
 
 class EventQueue:

@@ -40,6 +40,12 @@ class FrameDecoder:
 
         Raises `MalformedMessage` for bytes that are no frame of this protocol.
         """
+        for body in self.bodies(piece):
+            if body[:1] != bytes([RELAY]):
+                yield message_of(body)
+
+    def bodies(self, piece: bytes) -> Iterator[bytes]:
+        """The bodies of the frames that a piece completes, whatever they carry."""
         self._bytes += piece
         while len(self._bytes) >= HEADER.size:
             (length,) = HEADER.unpack_from(self._bytes)
@@ -49,11 +55,11 @@ class FrameDecoder:
                 return
             body = bytes(self._bytes[HEADER.size:HEADER.size + length])
             del self._bytes[:HEADER.size + length]
-            if body[:1] != bytes([RELAY]):
-                yield _message(body)
+            yield body
 
 
-def _message(body: bytes) -> Message:
+def message_of(body: bytes) -> Message:
+    """The message of a body that is a text. Raises `MalformedMessage`."""
     try:
         message = json.loads(body.decode(), parse_constant=_refused)
     except (ValueError, RecursionError) as fault:

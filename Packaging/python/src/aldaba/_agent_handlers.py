@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Generic, TypeVar, Union
 
 from aldaba._agent_events import (
-    ChannelChanged, ClientClosed, Event, MessageCame, MessagesWereDeleted, NotificationCame, ResponseCame,
-    SettingsWanted, StateChanged, TokenChanged, UpstreamHasEnded)
+    ActivityChanged, ActivityTokenChanged, ChannelChanged, ClientClosed, Event, MessageCame, MessagesWereDeleted,
+    NotificationCame, ResponseCame, SettingsWanted, StartTokenChanged, StateChanged, TokenChanged, UpstreamHasEnded)
 from aldaba._agent_notification import Notification
 from aldaba._agent_options import AppState, BackgroundResult, Kind, PresentationOptions
 from aldaba._agent_values import AgentError, DeletedMessages, Response, UpstreamEnd
@@ -25,7 +25,9 @@ NothingType = TypeVar("NothingType")
 
 # These wait until the app has a handler or an iterator for them; others are dropped without one.
 WAITING = (ResponseCame, MessageCame, MessagesWereDeleted, UpstreamHasEnded)
-OTHERS = (NotificationCame, TokenChanged, StateChanged, SettingsWanted, ChannelChanged, ClientClosed)
+OTHERS = (
+    NotificationCame, TokenChanged, StateChanged, SettingsWanted, ChannelChanged, ClientClosed, ActivityChanged,
+    ActivityTokenChanged, StartTokenChanged)
 
 
 class Handlers(Generic[OutcomeType, NothingType]):

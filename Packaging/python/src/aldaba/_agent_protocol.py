@@ -9,18 +9,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from aldaba._agent_activities import Activity
+from aldaba._agent_activity_store import OBSERVE
 from aldaba._agent_codec import MalformedMessage, Message, read, read_fields
 from aldaba._agent_events import (
     Event, ExtensionBegan, ExtensionExpires, Ledger, MessageCame, MessagesWereDeleted, NotificationCame,
     ResponseCame, SettingsWanted, StateChanged, TokenChanged, UpstreamHasEnded)
 from aldaba._agent_notification import Notification
 from aldaba._agent_options import AppState, Kind
-from aldaba._agent_session import VERSION, AgentSession, TokenWish, fail
+from aldaba._agent_session import REQUEST_LIMIT, VERSION, AgentSession, TokenWish, Waiter, fail
 from aldaba._agent_values import AgentError, DeletedMessages, Response, UpstreamEnd, Welcome
 
 
 class AgentProtocol(AgentSession):
     """A client of the agent: the session, and what the agent says to it."""
+
+    _list_number = 0
 
     def _all_receivers(self) -> dict[str, Callable[[Message], None]]:
         answers = ("authorizationAnswered", "settings", "centerAnswered", "opened", "fetched")
@@ -28,7 +32,8 @@ class AgentProtocol(AgentSession):
             "registered": self._registered, "registrationFailed": self._registration_failed, "deliver": self._delivered,
             "respond": self._responded, "handledConfirmed": self._confirmed, "responsesConfirmed": self._confirmed,
             "enter": self._entered, "openSettings": self._settings_wanted, "messagesDeleted": self._deleted,
-            "channel": self._channel_told, "extend": self._extend, "expire": self._expire}
+            "channel": self._channel_told, "extend": self._extend, "expire": self._expire,
+            "activity": self._activity_told}
 
     def _receive(self, message: Message) -> None:
         kind = message["type"]
@@ -69,6 +74,11 @@ class AgentProtocol(AgentSession):
         try:
             value = waiting.call.read(message)
         except AgentError as error:
+            if waiting.times_sent > 1 and error.code == waiting.call.done_code:
+                del self._requests[number]
+                if not waiting.waiter.done():
+                    waiting.waiter.set_result(None)
+                return
             if waiting.ends_token and error.code == "ServiceNotAvailable" and self._wish is None:
                 self._wish = TokenWish(number, False)
             return self._fail(number, error)
@@ -152,6 +162,34 @@ class AgentProtocol(AgentSession):
             self._arrived(self._ends, number, UpstreamHasEnded(number, read(UpstreamEnd, message)))
         elif event in ("accepted", "refused"):
             self._answered(message)
+
+    # Live Activities
+
+    def observe_activities(self) -> None:
+        """Has the agent tell of the app's activities, on each connection."""
+        self._check_open()
+        if not self.activities.is_observed:
+            self.activities.is_observed = True
+            self._send(OBSERVE)
+
+    def list_activities(self, waiter: Waiter[list[Activity]]) -> int:
+        """Asks for the activities that there are. Returns a number for `forget`, which no request has."""
+        self._check_open()
+        if self.activities.waiting >= REQUEST_LIMIT:
+            raise AgentError("tooManyRequests", "too many requests for the activities wait for an answer already")
+        self.activities.is_observed = True
+        self._send(OBSERVE)
+        self._list_number -= 1
+        self.activities.wait(self._list_number, waiter)
+        return self._list_number
+
+    def _activity_told(self, message: Message) -> None:
+        if message.get("event") in ("accepted", "refused"):
+            self._answered(message)
+        else:
+            self.activities.received(message)
+
+    # Service extensions
 
     def _extend(self, message: Message) -> None:
         notification = read(Notification, message.get("notification"), "notification")

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+from aldaba._agent_activity_store import OBSERVE, KnownActivities
 from aldaba._agent_calls import Call
 from aldaba._agent_codec import Message, written
 from aldaba._agent_content import Content
@@ -39,13 +40,14 @@ class Waiter(Protocol[Value_contra]):
     def set_exception(self, exception: Any, /) -> None: ...
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Waiting:
     """A request without an answer."""
 
     call: Call[Any]
     waiter: Waiter[Any]
     frame: bytes
+    times_sent: int = 0
 
     @property
     def ends_token(self) -> bool:
@@ -91,6 +93,7 @@ class AgentSession:
         self._notifications, self._responses, self._messages = Ledger(), Ledger(), Ledger()
         self._deletions, self._ends = Ledger(REMEMBERED_DELETIONS), Ledger(REMEMBERED_ENDS)
         self._extensions: dict[int, Notification] = {}
+        self.activities = KnownActivities(self.events)
 
     # The connection
 
@@ -159,6 +162,7 @@ class AgentSession:
         for number in list(self._requests):
             self._fail(number, error)
         self._fail_registrations(error)
+        self.activities.fail(error)
 
     @property
     def _ledgers(self) -> tuple[Ledger, Ledger, Ledger]:
@@ -180,12 +184,18 @@ class AgentSession:
         # A token that is wanted after one that ends is another one, so the end is asked for first.
         ends = {number: waiting for number, waiting in self._requests.items() if waiting.ends_token}
         for waiting in ends.values():
-            self._output += waiting.frame
+            self._send_request(waiting)
         if self._wish is not None:
             self._send(self._wish.message)
         for number, waiting in self._requests.items():
             if number not in ends:
-                self._output += waiting.frame
+                self._send_request(waiting)
+        if self.activities.is_observed:
+            self._send(OBSERVE)
+
+    def _send_request(self, waiting: _Waiting) -> None:
+        self._output += waiting.frame
+        waiting.times_sent += 1
 
     # Requests
 
@@ -202,7 +212,7 @@ class AgentSession:
             self._wish = self.token = None
             self._fail_registrations(AgentError("unregistered", "The token was ended."))
         if self.is_connected:
-            self._output += text
+            self._send_request(waiting)
         return self._number
 
     def register(self, waiter: Waiter[str]) -> int:
@@ -220,6 +230,7 @@ class AgentSession:
         """Nobody waits for the answer to this request any more."""
         self._requests.pop(number, None)
         self._registrations.pop(number, None)
+        self.activities.forget(number)
 
     def _check_open(self) -> None:
         if self.closed is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import cast
 
 from aldaba import _agent_calls as calls
+from aldaba._agent_activity_clients import Activities
 from aldaba._agent_blocking import BlockingClient
 from aldaba._agent_events import ClientClosed, Event, MessageCame, NotificationCame, ResponseCame
 from aldaba._agent_handlers import (
@@ -44,6 +45,7 @@ class Agent(BlockingClient, Handlers[Outcome, None]):
         BlockingClient.__init__(self, protocol, path or default_path())
         self._timeout = timeout
         self._presents = presents
+        self.activities = Activities(self)
 
     # State
 

@@ -8,6 +8,10 @@
 `Agent` is for scripts and threads, `AsyncAgent` for asyncio.
 """
 
+from aldaba._agent_activities import (
+    ActivitiesDenied, Activity, ActivityAlert, ActivityContent, ActivityError, ActivityState, ActivityTooLarge,
+    ChannelPushes, Dismissal, InvalidActivity, NoActivity, PushType, TooManyActivities)
+from aldaba._agent_activity_clients import Activities, AsyncActivities
 from aldaba._agent_async import AsyncAgent
 from aldaba._agent_content import Action, Attachment, Content, Icon, Localization, Sound, TextInput
 from aldaba._agent_extension import AsyncFetch, AsyncServiceExtension, Fetch, ServiceExtension
@@ -23,9 +27,12 @@ from aldaba._agent_values import (
     Welcome)
 
 __all__ = [
-    "DISMISS", "OPEN", "Action", "ActionOptions", "Agent", "AgentError", "AppState", "AsyncAgent", "AsyncFetch",
-    "AsyncServiceExtension", "Attachment", "Authorization", "AuthorizationOptions", "AuthorizationStatus",
-    "BackgroundResult", "Calendar", "CalendarTrigger", "Category", "CategoryOptions", "Content", "DeletedMessages",
-    "Fetch", "Icon", "InterruptionLevel", "Kind", "Localization", "Notification", "Opening", "OpeningOutcome",
-    "Outcome", "PresentationOptions", "RegionTrigger", "Request", "Response", "ServiceExtension", "Setting",
-    "Settings", "Sound", "TextInput", "TimeIntervalTrigger", "Trigger", "UpstreamEnd", "UpstreamMessage", "Welcome"]
+    "DISMISS", "OPEN", "Action", "ActionOptions", "Activities", "ActivitiesDenied", "Activity", "ActivityAlert",
+    "ActivityContent", "ActivityError", "ActivityState", "ActivityTooLarge", "Agent", "AgentError", "AppState",
+    "AsyncActivities", "AsyncAgent", "AsyncFetch", "AsyncServiceExtension", "Attachment", "Authorization",
+    "AuthorizationOptions", "AuthorizationStatus", "BackgroundResult", "Calendar", "CalendarTrigger", "Category",
+    "CategoryOptions", "ChannelPushes", "Content", "DeletedMessages", "Dismissal", "Fetch", "Icon",
+    "InterruptionLevel", "InvalidActivity", "Kind", "Localization", "NoActivity", "Notification", "Opening",
+    "OpeningOutcome", "Outcome", "PresentationOptions", "PushType", "RegionTrigger", "Request", "Response",
+    "ServiceExtension", "Setting", "Settings", "Sound", "TextInput", "TimeIntervalTrigger", "TooManyActivities",
+    "Trigger", "UpstreamEnd", "UpstreamMessage", "Welcome"]

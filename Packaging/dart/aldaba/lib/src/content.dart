@@ -174,6 +174,7 @@ class NotificationContent {
     this.interruptionLevel,
     this.relevanceScore,
     this.filterCriteria,
+    this.progress,
     this.actions,
     this.openTitle,
   }) : userInfoText = userInfoText ?? (userInfo == null ? null : jsonEncode(userInfo));
@@ -198,6 +199,7 @@ class NotificationContent {
       interruptionLevel: member<String?>(json, 'interruptionLevel'),
       relevanceScore: member<num?>(json, 'relevanceScore'),
       filterCriteria: member<String?>(json, 'filterCriteria'),
+      progress: member<num?>(json, 'progress'),
       actions: optionalList(json, 'actions', NotificationAction.fromJson),
       openTitle: optionalObject(json, 'openTitle', Localization.fromJson),
     );
@@ -230,6 +232,9 @@ class NotificationContent {
   final num? relevanceScore;
   final String? filterCriteria;
 
+  /// From 0 to 1, for desktops that show one.
+  final num? progress;
+
   /// The buttons in place of those of the category.
   final List<NotificationAction>? actions;
   final Localization? openTitle;
@@ -254,6 +259,7 @@ class NotificationContent {
       'interruptionLevel': interruptionLevel,
       'relevanceScore': relevanceScore,
       'filterCriteria': filterCriteria,
+      'progress': progress,
       'actions': actions,
       'openTitle': openTitle,
     });
