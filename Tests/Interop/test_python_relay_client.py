@@ -19,6 +19,8 @@ from aldaba import relay as api  # noqa: E402
 from aldaba._agent_codec import MalformedMessage  # noqa: E402
 from aldaba._relay_requests import failure  # noqa: E402
 from aldaba._relay_session import COMMAND_LIMIT, QUESTION_LIMIT, RelayEnd, RelaySession  # noqa: E402
+from aldaba._relay_stream_sources import offer  # noqa: E402
+from aldaba._relay_streams import WINDOW, Giving  # noqa: E402
 from aldaba._relay_values import decode, encode  # noqa: E402
 from aldaba._relay_watch import Watch, agent_filters  # noqa: E402
 
@@ -79,7 +81,11 @@ NOTICES = [
     {"type": "launch", "call": 2, "device": "1", "uri": "tea:x", "caller": "c", "preferredApps": ["a"]},
     {"type": "opened", "connection": uuid.UUID(int=2), "device": "1", "app": "a", "service": "s", "caller": "c"},
     {"type": "closed", "connection": uuid.UUID(int=2), "reason": "idle"},
-    {"type": "watchFailed", "reason": "no account"}]
+    {"type": "watchFailed", "reason": "no account"},
+    {"type": "offered", "stream": uuid.UUID(int=4), "device": "1", "app": "a", "service": "s", "name": "n", "size": 3},
+    {"type": "stream", "stream": uuid.UUID(int=5), "step": "pull", "offset": 0, "length": 3, "prefix": b""},
+    {"type": "stream", "stream": uuid.UUID(int=6), "step": "piece", "offset": 0, "bytes": b"abc"},
+    {"type": "stream", "stream": uuid.UUID(int=6), "step": "allGiven", "digest": bytes(32)}]
 
 
 def test_any_change_of_a_notice_is_read_or_refused():
@@ -92,6 +98,9 @@ def test_any_change_of_a_notice_is_read_or_refused():
         made.watch(Watch(()))
         made.order(requests.find("1"), Future())
         made.order(requests.life(uuid.UUID(int=3)), Future())
+        made.streams.begin(offer("1", "a", "s", "n", 3, 30, uuid.UUID(int=5)), Giving(uuid.UUID(int=5), 3))
+        made.received(offered(6, 3))
+        made.next_news()[0]._begin()
         try:
             made.received(bytes(data))
         except MalformedMessage:
@@ -167,12 +176,49 @@ def test_what_waits_is_bounded():
             other.order(requests.call("1", "a", "s", large, 30, None, 1 << 20, False), Future())
 
 
-def test_a_stream_is_refused_since_the_client_takes_none():
+def offered(number, size):
+    return packet({
+        "type": "offered", "stream": uuid.UUID(int=number), "device": "1", "app": "com.example.tea", "service": "films",
+        "modified": 0, "name": "film", "size": size})
+
+
+def step(number, step, **members):
+    return packet({"type": "stream", "stream": uuid.UUID(int=number), "step": step} | members)
+
+
+def test_a_stream_is_asked_for_a_window_ahead_and_what_was_not_asked_for_is_left_out():
     made = session()
-    made.received(packet({"type": "offered", "stream": uuid.UUID(int=4), "device": "1", "name": "film", "size": 3}))
-    [step] = said(made)
-    assert (step["type"], step["stream"], step["step"]) == ("stream", uuid.UUID(int=4), "taken")
-    assert step["outcome"]["status"] == "denied"
+    made.received(offered(4, 2 * WINDOW))
+    [stream], piece = made.next_news(), bytes(1 << 16)
+    assert (stream.device, stream.service, stream.name, stream.size) == ("1", "films", "film", 2 * WINDOW)
+    assert said(made) == []
+    stream._begin()
+    assert [(each["offset"], each["length"]) for each in said(made)] == [(0, WINDOW)]
+    made.received(step(4, "piece", offset=5, bytes=piece))
+    assert stream._next() is None
+    for place in range(0, 2 * WINDOW, 1 << 16):
+        made.received(step(4, "piece", offset=place, bytes=piece))
+    asked, count = [], 0
+    while found := stream._next():
+        count += len(found[0])
+        asked += said(made)
+    assert count == WINDOW, "what comes beyond the window was not asked for"
+    assert [each["offset"] for each in asked] == [WINDOW + WINDOW // 4 * n for n in range(4)]
+    made.received(step(4, "allGiven", digest=bytes(32)))
+    assert said(made) == [] and stream._next() is None, "not all has come"
+    made.disconnected()
+    with pytest.raises(api.StreamError) as lost:
+        stream._next()
+    assert lost.value.reason is api.StreamEnd.LOST
+
+
+def test_more_streams_than_the_agent_allows_are_refused():
+    made = session()
+    for number in range(17):
+        made.received(offered(number, 3))
+    [refused] = said(made)
+    assert (refused["type"], refused["stream"], refused["step"]) == ("stream", uuid.UUID(int=16), "taken")
+    assert refused["outcome"]["status"] == "resourceLimits" and len(made.news) == 16
 
 
 def device(id, **members):

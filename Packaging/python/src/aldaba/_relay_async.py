@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import uuid
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import aclosing
 from types import TracebackType
 from typing import Any, TypeVar, Union, cast
@@ -19,8 +19,11 @@ from aldaba._agent_values import Welcome
 from aldaba._relay_documents import AsyncDocuments
 from aldaba._relay_handlers import CommandId, Offers, answer_to, claim, log_fault, release
 from aldaba._relay_requests import Order
-from aldaba._relay_session import ConnectionEnded, ConnectionOpened, RelayEnd, RelaySession
-from aldaba._relay_types import Change, ChangeKind, Device, DeviceFilter, Launch, Life, Question, RelayError, Status
+from aldaba._relay_session import RelaySession
+from aldaba._relay_stream_async import AsyncIncomingStream, AsyncStreams
+from aldaba._relay_types import (
+    Change, ChangeKind, ConnectionEnded, ConnectionOpened, Device, DeviceFilter, Launch, Life, Question, RelayEnd,
+    RelayError, Status)
 from aldaba._relay_values import DEFAULT_LIMIT, Message
 from aldaba._relay_watch import Watch, gather
 
@@ -70,7 +73,7 @@ class AsyncConnection(RelayEnd):
         return handler
 
 
-class AsyncRelay(AsyncClient, Offers[AsyncConnection, Answer, Opened, Nothing]):
+class AsyncRelay(AsyncClient, Offers[AsyncConnection, AsyncIncomingStream, Answer, Opened, Nothing]):
     """A client of the agent by which an app asks the apps of a person's other devices, and answers them.
 
     Its methods are those of `Relay`, to be awaited. Handlers may be asynchronous. Each question is answered in a task
@@ -92,6 +95,7 @@ class AsyncRelay(AsyncClient, Offers[AsyncConnection, Answer, Opened, Nothing]):
         self._session = RelaySession(app_id(app), secret=secret and secret.strip(), make=make)
         AsyncClient.__init__(self, self._session, path or default_path())
         self.documents = AsyncDocuments(self)
+        self.streams = AsyncStreams(self)
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._session.when_cancelled = self._cancel_task
 
@@ -265,15 +269,17 @@ class AsyncRelay(AsyncClient, Offers[AsyncConnection, Answer, Opened, Nothing]):
                 await self._guarded(self._connection_handler, news.connection)
             elif isinstance(news, ConnectionEnded):
                 await self._guarded(news.connection._on_closed, news.connection)
-            elif not news.cancelled.is_set() and not self._session.is_ending:
-                self._begin(news)
+            elif isinstance(news, AsyncIncomingStream):
+                self._began(news, self.streams._came(news, self._stream_handler(news.service)))
+            elif isinstance(news, (Question, Launch)) and not news.cancelled.is_set() and not self._session.is_ending:
+                self._began(news, self._take(news))
         closed = self._session.closed
         if closed is not None and not self._is_closing:
             logger.warning("the agent has ended this client: %s", closed)
             await self._guarded(self._end_handler, closed)
 
-    def _begin(self, asked: Question | Launch) -> None:
-        self._tasks[id(asked)] = task = asyncio.create_task(self._take(asked))
+    def _began(self, asked: object, taking: Coroutine[Any, Any, None]) -> None:
+        self._tasks[id(asked)] = task = asyncio.create_task(taking)
         task.add_done_callback(lambda _: self._tasks.pop(id(asked), None))
 
     def _cancel_task(self, asked: Question | Launch) -> None:

@@ -13,14 +13,15 @@ from aldaba import _relay_requests as requests
 from aldaba._agent_handlers import logger
 from aldaba._agent_values import AgentError
 from aldaba._relay_requests import Order
-from aldaba._relay_session import RelayEnd
-from aldaba._relay_types import Access, Launch, Question, ServiceFailure, Status
+from aldaba._relay_streams import Taking
+from aldaba._relay_types import Access, Launch, Question, RelayEnd, ServiceFailure, Status
 from aldaba._relay_values import Message
 
 AnswerType = TypeVar("AnswerType")
 LaunchType = TypeVar("LaunchType")
 NothingType = TypeVar("NothingType")
 ConnectionType = TypeVar("ConnectionType", bound=RelayEnd)
+StreamType = TypeVar("StreamType", bound=Taking)
 NO_QUESTIONS = "the app does not take questions here"
 
 
@@ -32,7 +33,7 @@ _connecting = threading.Lock()
 CommandId = Union[uuid.UUID, str, None]
 
 
-class Offers(Generic[ConnectionType, AnswerType, LaunchType, NothingType]):
+class Offers(Generic[ConnectionType, StreamType, AnswerType, LaunchType, NothingType]):
     """The methods by which an app names its handlers.
 
     Each is used as a decorator. `connect` publishes the services and schemes that are named by then.
@@ -44,6 +45,7 @@ class Offers(Generic[ConnectionType, AnswerType, LaunchType, NothingType]):
         # What the app tells of itself, published with its services: at most 4 KiB.
         self.attributes = dict(attributes or {})
         self._services: dict[str, tuple[Access, Callable[..., Any]]] = {}
+        self._stream_services: dict[str, tuple[Access, Callable[..., Any]]] = {}
         self._schemes: dict[str, Callable[..., Any]] = {}
         self._connection_handler: Callable[..., Any] | None = None
         self._end_handler: Callable[..., Any] | None = None
@@ -68,6 +70,25 @@ class Offers(Generic[ConnectionType, AnswerType, LaunchType, NothingType]):
             return handler
 
         return set_handler
+
+    def receives(
+        self, name: str, access: Access = Access.SAME_USER
+    ) -> Callable[[Callable[[StreamType], NothingType]], Callable[[StreamType], NothingType]]:
+        """Takes the streams that other devices send to a service; one that the handler does not read is refused.
+
+        A service may answer questions as well, with the same access.
+        """
+        requests.checked_service(name)
+
+        def set_handler(handler: Callable[[StreamType], NothingType]) -> Callable[[StreamType], NothingType]:
+            self._stream_services[name] = (Access(access), self._checked(handler))
+            return handler
+
+        return set_handler
+
+    def _stream_handler(self, service: str) -> Callable[..., Any] | None:
+        found = self._stream_services.get(service)
+        return found[1] if found else None
 
     def opens(
         self, *schemes: str
@@ -100,7 +121,10 @@ class Offers(Generic[ConnectionType, AnswerType, LaunchType, NothingType]):
 
     def _offer(self) -> Order[None] | None:
         """What is to be published; `None` for an app that offers nothing."""
-        services = {name: access for name, (access, _) in self._services.items()}
+        services: dict[str, Access] = {}
+        for name, (access, _) in [*self._services.items(), *self._stream_services.items()]:
+            if services.setdefault(name, access) is not access:
+                raise ValueError(f"the service {name} has two kinds of access")
         if not services and not self._schemes and not self.attributes:
             return None
         return requests.publish(services, self._schemes, self.attributes)

@@ -17,7 +17,9 @@ from aldaba._agent_session import VERSION, Waiter, fail
 from aldaba._agent_values import AgentError, Welcome
 from aldaba._relay_documents import DocumentChange, DocumentWatch
 from aldaba._relay_requests import Notice, Order
-from aldaba._relay_types import CloseReason, Device, Launch, Question, RelayError, Status
+from aldaba._relay_streams import StreamTable, Taking
+from aldaba._relay_types import (
+    CloseReason, ConnectionEnded, ConnectionOpened, Device, Launch, Question, RelayEnd, RelayError, Status)
 from aldaba._relay_values import FRAME_DEPTH, FRAME_LIMIT, FRAME_VALUES, MessageFault, decode, encode
 from aldaba._relay_values import Message as Values
 from aldaba._relay_watch import Watch, agent_filters
@@ -33,34 +35,7 @@ QUESTION_LIMIT = 1024
 NO_AGENT = "the agent of this device does not answer"
 
 
-class RelayEnd:
-    """One end of a connection between two apps; the shells' own classes add to it."""
-
-    def __init__(self, id: uuid.UUID, device: str, app: str, service: str, caller: str | None) -> None:
-        self.id = id
-        self.device = device
-        self.app = app
-        self.service = service
-        # The app that has opened it, where another device has; None for one that was opened here.
-        self.caller = caller
-        # Why it ended; None while it is open.
-        self.closed: CloseReason | None = None
-        self._on_question: Callable[..., Any] | None = None
-        self._on_closed: Callable[..., Any] | None = None
-
-
-@dataclass(frozen=True)
-class ConnectionOpened:
-    connection: RelayEnd
-
-
-@dataclass(frozen=True)
-class ConnectionEnded:
-    connection: RelayEnd
-    reason: CloseReason
-
-
-News = Union[Question, Launch, ConnectionOpened, ConnectionEnded]
+News = Union[Question, Launch, ConnectionOpened, ConnectionEnded, Taking]
 
 
 @dataclass(frozen=True)
@@ -85,6 +60,7 @@ class RelaySession(AgentProtocol):
         self._begun: dict[int, list[Watch]] = {}
         # Those who read changes of documents.
         self.readers: list[DocumentWatch] = []
+        self.streams = StreamTable(self)
         self.news: deque[News] = deque()
         # What is published again on each connection.
         self.offer: Values | None = None
@@ -152,6 +128,7 @@ class RelaySession(AgentProtocol):
             self._cancelled(call)
         for connection in list(self.connections):
             self._ended(connection, reason)
+        self.streams.lost()
         for watch in self.watches:
             watch.failed(text)
         for reader in self.readers:
@@ -161,6 +138,11 @@ class RelaySession(AgentProtocol):
         """Sends a request under a number of its own. Returns its bytes."""
         self._number += 1
         return self._say(dict(request, request=self._number))
+
+    def say_step(self, step: Values) -> None:
+        """Sends a step of a stream; without a connection to the agent there is none any more."""
+        if self.is_connected:
+            self._say(step)
 
     def _say(self, request: Values) -> int:
         body = encode(request, FRAME_LIMIT, depth=FRAME_DEPTH, values=FRAME_VALUES)
@@ -190,6 +172,18 @@ class RelaySession(AgentProtocol):
         waiting = self._orders.pop(number, None)
         if waiting is not None and waiting.order.command is not None and self.is_connected:
             self._request({"type": "cancel", "id": waiting.order.command})
+
+    @property
+    def unwritten(self) -> int:
+        """How many bytes are to be written."""
+        return len(self._output)
+
+    def output(self) -> bytes:
+        """Removes and returns the bytes that are to be written."""
+        taken = super().output()
+        if taken and self.streams.outgoing:
+            self.streams.when_written()
+        return taken
 
     def watch(self, watch: Watch) -> None:
         """Begins to tell devices to a watcher."""
@@ -265,9 +259,11 @@ class RelaySession(AgentProtocol):
             for reader in self.readers:
                 reader.told(change)
         elif kind == "offered":
-            refusal = {"status": Status.DENIED.value, "detail": "the app takes no streams here"}
-            stream = read(uuid.UUID, notice.get("stream"), "stream")
-            self._say({"type": "stream", "stream": stream, "step": "taken", "outcome": refusal})
+            stream = self.streams.offered(notice)
+            if stream is not None:
+                self.news.append(stream)
+        elif kind == "stream":
+            self.streams.stepped(notice)
 
     def _settle(self, number: int, notice: Notice) -> None:
         for watch in self._begun.pop(number, []):

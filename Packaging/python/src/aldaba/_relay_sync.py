@@ -17,8 +17,11 @@ from aldaba._agent_values import Welcome
 from aldaba._relay_documents import Documents
 from aldaba._relay_handlers import CommandId, Offers, answer_to, claim, log_fault, release
 from aldaba._relay_requests import Order
-from aldaba._relay_session import ConnectionEnded, ConnectionOpened, News, RelayEnd, RelaySession
-from aldaba._relay_types import Change, ChangeKind, Device, DeviceFilter, Launch, Life, Question, RelayError, Status
+from aldaba._relay_session import News, RelaySession
+from aldaba._relay_stream_sync import IncomingStream, Streams
+from aldaba._relay_types import (
+    Change, ChangeKind, ConnectionEnded, ConnectionOpened, Device, DeviceFilter, Launch, Life, Question, RelayEnd,
+    RelayError, Status)
 from aldaba._relay_values import DEFAULT_LIMIT, Message
 from aldaba._relay_watch import Watch, gather
 
@@ -66,7 +69,7 @@ class Connection(RelayEnd):
         return handler
 
 
-class Relay(BlockingClient, Offers[Connection, Answer, Union[bool, None], None]):
+class Relay(BlockingClient, Offers[Connection, IncomingStream, Answer, Union[bool, None], None]):
     """A client of the agent by which an app asks the apps of a person's other devices, and answers them.
 
     Handlers are called in a thread of the client's own, one at a time and in the order of the questions; they may use
@@ -86,6 +89,7 @@ class Relay(BlockingClient, Offers[Connection, Answer, Union[bool, None], None])
         self._session = RelaySession(app_id(app), secret=secret and secret.strip(), make=make)
         BlockingClient.__init__(self, self._session, path or default_path())
         self.documents = Documents(self)
+        self.streams = Streams(self)
         self._pool = concurrent.futures.ThreadPoolExecutor(workers, "aldaba-relay") if workers > 1 else None
 
     def close(self) -> None:
@@ -272,7 +276,9 @@ class Relay(BlockingClient, Offers[Connection, Answer, Union[bool, None], None])
             self._guarded(self._connection_handler, news.connection)
         elif isinstance(news, ConnectionEnded):
             self._guarded(news.connection._on_closed, news.connection)
-        elif not news.cancelled.is_set():
+        elif isinstance(news, IncomingStream):
+            self.streams._came(news, self._stream_handler(news.service))
+        elif isinstance(news, (Question, Launch)) and not news.cancelled.is_set():
             answer = self._answer_of(news)
             self._did(lambda: self._session.answer(news, answer))
 

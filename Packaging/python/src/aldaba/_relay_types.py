@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import threading
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -243,3 +244,29 @@ class Launch:
     input: dict[str, Any] = field(default_factory=dict)
     cancelled: threading.Event = field(default_factory=threading.Event, repr=False, compare=False, metadata={"key": ""})
 
+
+class RelayEnd:
+    """One end of a connection between two apps; the shells' own classes add to it."""
+
+    def __init__(self, id: uuid.UUID, device: str, app: str, service: str, caller: str | None) -> None:
+        self.id = id
+        self.device = device
+        self.app = app
+        self.service = service
+        # The app that has opened it, where another device has; None for one that was opened here.
+        self.caller = caller
+        # Why it ended; None while it is open.
+        self.closed: CloseReason | None = None
+        self._on_question: Callable[..., Any] | None = None
+        self._on_closed: Callable[..., Any] | None = None
+
+
+@dataclass(frozen=True)
+class ConnectionOpened:
+    connection: RelayEnd
+
+
+@dataclass(frozen=True)
+class ConnectionEnded:
+    connection: RelayEnd
+    reason: CloseReason

@@ -12,6 +12,9 @@
 from aldaba._agent_values import AgentError
 from aldaba._relay_async import AsyncConnection, AsyncRelay
 from aldaba._relay_documents import AsyncDocuments, Document, DocumentChange, DocumentEntry, Documents
+from aldaba._relay_stream_async import AsyncIncomingStream, AsyncOutgoingStream, AsyncStreams
+from aldaba._relay_stream_sync import IncomingStream, OutgoingStream, Streams
+from aldaba._relay_streams import StreamEnd, StreamError
 from aldaba._relay_sync import Connection, Relay
 from aldaba._relay_types import (
     Access, App, Change, ChangeKind, CloseReason, CommandState, Device, DeviceFilter, Launch, Life, Presence, Question,
@@ -19,7 +22,8 @@ from aldaba._relay_types import (
 from aldaba._relay_values import FarDate, Message, MessageFault
 
 __all__ = [
-    "Access", "AgentError", "App", "AsyncConnection", "AsyncDocuments", "AsyncRelay", "Change", "ChangeKind",
-    "CloseReason", "CommandState", "Connection", "Device", "DeviceFilter", "Document", "DocumentChange",
-    "DocumentEntry", "Documents", "FarDate", "Launch", "Life", "Message", "MessageFault", "Presence", "Question",
-    "Relay", "RelayError", "ServiceFailure", "Status"]
+    "Access", "AgentError", "App", "AsyncConnection", "AsyncDocuments", "AsyncIncomingStream", "AsyncOutgoingStream",
+    "AsyncRelay", "AsyncStreams", "Change", "ChangeKind", "CloseReason", "CommandState", "Connection", "Device",
+    "DeviceFilter", "Document", "DocumentChange", "DocumentEntry", "Documents", "FarDate", "IncomingStream", "Launch",
+    "Life", "Message", "MessageFault", "OutgoingStream", "Presence", "Question", "Relay", "RelayError",
+    "ServiceFailure", "Status", "StreamEnd", "StreamError", "Streams"]
