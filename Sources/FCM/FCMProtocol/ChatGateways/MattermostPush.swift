@@ -40,7 +40,9 @@ package struct MattermostPush: Hashable, Sendable {
         message = try fields.string("message")
         category = try fields.string("category")
         sound = try fields.string("sound")
-        badge = try fields.integer("badge").flatMap { $0 < 0 ? nil : $0 }
+        // Mattermost leaves 0 out, as after the last message was read, and sends -1 for a badge that stays.
+        let count = try fields.integer("badge") ?? 0
+        badge = count < 0 ? nil : count
         isIDLoaded = try fields.boolean("is_id_loaded") ?? false
         for name in Self.names {
             guard let text = try fields.string(name), !text.isEmpty else { continue }

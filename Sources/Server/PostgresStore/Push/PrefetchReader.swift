@@ -77,8 +77,8 @@ struct PrefetchReader {
         try reader.take(try connection.pipeline(reader.statements), into: &found)
     }
 
-    /// The end of a subquery that PostgreSQL then executes for each key. A join of the same tables may be planned, while one of
-    /// them is nearly empty, to read that table whole, and such a plan is used until the table is analyzed.
+    /// The end of a subquery that PostgreSQL then executes for each key. A join of the same tables could be planned to read one of
+    /// them whole, while it is nearly empty. Such a plan is used until the table is analyzed.
     static let byKey = "OFFSET 0"
 
     private init(request: PrefetchRequest) { self.request = request }
