@@ -67,7 +67,7 @@ struct Aldaba: AsyncParsableCommand {
     private static func runCommand() async {
         do {
             try SubcommandPath.check(Array(CommandLine.arguments.dropFirst()), of: Self.self)
-            // In a debug build the synchronous parser visits the options of all commands first.
+            // In a debug build the synchronous parser reads the options of all commands first.
             var command = try await asyncParseAsRoot()
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()

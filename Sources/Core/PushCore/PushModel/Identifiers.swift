@@ -76,7 +76,7 @@ package struct Topic: Hashable, Sendable, RawRepresentable, CustomStringConverti
             }
     }
 
-    /// Whether a text is `aldaba` or `web-push`, or begins with `aldaba.`, in letters of either case. The server, the agent and
+    /// Whether a text is `aldaba` or `web-push`, or begins with `aldaba.`, in upper or lower case. The server, the agent and
     /// the relay use such names for themselves, so that no app has one.
     package static func isReserved(_ text: String) -> Bool {
         let name = text.lowercased()
