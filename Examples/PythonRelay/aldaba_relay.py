@@ -23,7 +23,8 @@ import traceback
 import uuid
 from collections import deque
 
-from relay_values import DEFAULT_LIMIT, FRAME_LIMIT, HARD_LIMIT, FarDate, MessageFault, decode, encode
+from relay_values import (
+    DEFAULT_LIMIT, FRAME_DEPTH, FRAME_LIMIT, FRAME_VALUES, LARGEST_LIMIT, FarDate, MessageFault, decode, encode)
 
 LONGEST_FRAME = 1 << 20
 LONGEST_DETAIL = 4096
@@ -168,7 +169,7 @@ class Relay:
             self.fail(question, str(fault))
 
     def answer(self, question, message, limit=DEFAULT_LIMIT):
-        encode(message, min(limit, HARD_LIMIT))
+        encode(message, min(limit, LARGEST_LIMIT))
         self._request({"type": "answer", "call": question.call, "outcome": {"status": "success", "message": message}})
 
     def fail(self, question, detail):
@@ -417,7 +418,7 @@ class Relay:
             self._ended[notice["id"]] = notice["outcome"]
 
     def _request(self, request):
-        frame = encode(request, FRAME_LIMIT, depth=20, entries=8192)
+        frame = encode(request, FRAME_LIMIT, depth=FRAME_DEPTH, values=FRAME_VALUES)
         self._send(b"\0" + frame)
 
     def _relay_notice(self, seconds):
